@@ -1,12 +1,16 @@
 """What a backup takes and stores, beside what it is made of, and what a restore takes.
 
     .venv/bin/python -m benchmarks.backup [--commands 500000] [--rows 200000]
+    .venv/bin/python -m benchmarks.backup --ledger 1000000
 
 A journal of so many commands of the shallow workload (see engine_recovery), and a database with so many rows in each of
 the tables that grow. The second backup is of the same data, the third after a twentieth more of both; then one after
 each kind of change to one row in a hundred: new ones, changed ones that are the newest, removed ones that are the
 oldest, and changed ones that lie everywhere. The other side is the size of journal and database, a `pg_dump` alone, and
 what pieces of equal size would have stored anew.
+
+With `--ledger`, the database has so many entries of the ledger and nothing else, which is what grows without an end:
+how long reading it takes, and what is stored of it, when there is nothing new, one in a hundred, or one more.
 """
 
 import argparse
@@ -183,17 +187,58 @@ def run(folder: Path, postgres: EmbeddedPostgres, commands: int, rows: int) -> N
     )
 
 
+LEDGER = """
+    INSERT INTO ledger_entries (
+        transaction_id, user_id, asset, amount, balance, entry_type, reference_type, reference_id, created_at
+    )
+    SELECT 'CDddTzPp-' || n / 4 || ':' || n % 4, 'user' || hashint8(n) % 5000,
+        CASE n % 2 WHEN 0 THEN 'USD' ELSE 'BTC' END,
+        (random() * 1000)::numeric(20, 8), (random() * 100000)::numeric(20, 8), 'trade', 'trade', 'CDddTzPp-' || n / 4,
+        '2025-01-01T00:00:00Z'::timestamptz + n * interval '1 second'
+    FROM generate_series({first}, {last}) AS n
+"""
+
+
+def run_ledger(folder: Path, postgres: EmbeddedPostgres, entries: int) -> None:
+    """Print what a ledger of so many entries costs a backup."""
+    journal = folder / "data/engine/journal.sqlite"
+    journal.parent.mkdir(parents=True)
+    write_journal(journal.parent, 1000, SEED)
+    url = postgres.url()
+    upgrade(url)
+    asyncio.run(change(url, (LEDGER.format(first=1, last=entries),), entries))
+    backups = folder / "backups"
+    backups.mkdir()
+    make = partial(
+        back_up, data_dir=folder / "data", journal=journal, databases={PLATFORM: url}, archive=folder / "data/archive",
+        storage=FolderStorage(backups), seal=Seal(b"k" * 32), keep=10,
+    )  # fmt: skip
+    timed("pg_dump alone, not compressed", lambda: dump(url, folder / "dump"), folder)
+    shutil.rmtree(folder / "dump")
+    timed(f"first backup, {entries:,} entries", make, backups)
+    timed("nothing changed", make, backups)
+    last = entries + entries // 100
+    asyncio.run(change(url, (LEDGER.format(first=entries + 1, last=last),), entries))
+    timed("one entry in a hundred more", make, backups)
+    asyncio.run(change(url, (LEDGER.format(first=last + 1, last=last + 1),), entries))
+    timed("one entry more", make, backups)
+
+
 def main() -> None:
     """Read the arguments, and run."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--commands", type=int, default=500_000)
     parser.add_argument("--rows", type=int, default=200_000)
+    parser.add_argument("--ledger", type=int, default=0)
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="openspot-backup-"))
     postgres = EmbeddedPostgres(folder / "postgres")
     try:
         postgres.start()
-        run(folder, postgres, options.commands, options.rows)
+        if options.ledger:
+            run_ledger(folder, postgres, options.ledger)
+        else:
+            run(folder, postgres, options.commands, options.rows)
     finally:
         postgres.stop()
         shutil.rmtree(folder, ignore_errors=True)

@@ -55,7 +55,7 @@ from openspot.router.orders.opening import Opening
 from openspot.router.orders.placements import Placements
 from openspot.router.orders.pre_trade import MarketRules
 from openspot.router.orders.recent_orders import RecentOrders
-from openspot.router.orders.reference_prices import ReferencePrices
+from openspot.router.orders.reference_prices import LastTradePrices
 from openspot.router.orders.rejections import Rejections
 from openspot.router.orders.submission import Submission
 from openspot.router.store import RouterStore
@@ -299,7 +299,7 @@ async def take_orders(pool: Pool, bus: Bus, start_client: Callable[[], subproces
     order_ids = OrderIds(store.take_id_block, take_s_max=30)
     submission = Submission(
         markets={SYMBOL: MarketRules(load_markets().limits[SYMBOL], spec)},
-        reference_prices=ReferencePrices(3_600_000),
+        reference_prices=LastTradePrices(3_600_000),
         funds=AvailableFunds(bus, cast(Any, None), 30),
         order_ids=order_ids,
         recent_orders=RecentOrders(200_000),

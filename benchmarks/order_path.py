@@ -63,7 +63,7 @@ from openspot.router.orders.opening import Opening
 from openspot.router.orders.placements import Placements
 from openspot.router.orders.pre_trade import BEFORE_BALANCE, Candidate, MarketRules, first_failure
 from openspot.router.orders.recent_orders import RecentOrders
-from openspot.router.orders.reference_prices import ReferencePrices
+from openspot.router.orders.reference_prices import LastTradePrices
 from openspot.router.orders.rejections import Rejections
 from openspot.router.orders.submission import Submission
 
@@ -164,7 +164,7 @@ class Platform:
         self.placements = Placements(self.commands.place_orders, wait_s_max=30, waiting_max=10_000)
         self.submission = Submission(
             markets=MARKETS,
-            reference_prices=ReferencePrices(3_600_000),
+            reference_prices=LastTradePrices(3_600_000),
             funds=Funds(cast(Bus, None), cast(EngineCommands, None), 30),
             order_ids=OrderIds(self._take_block, take_s_max=30),
             recent_orders=RecentOrders(20_000),

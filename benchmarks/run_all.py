@@ -30,6 +30,7 @@ NAMES = (
     "margin_scan",
     "rest_orders",
     "beside_orders",
+    "pool_use",
     "local_requests",
     "order_path",
     "rest_signed_orders",

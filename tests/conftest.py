@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO, cast
+from typing import Any, TextIO, cast
 
 import argon2
 import hypothesis
@@ -73,6 +73,17 @@ structlog.configure(
     logger_factory=structlog.PrintLoggerFactory(cast(TextIO, PresentOutput())),
 )
 
+_configure_log = structlog.configure
+
+
+def configure_log_without_cache(**given: Any) -> None:
+    """Configure the log so that no logger keeps level and output: a command, run inside a test, sets others."""
+    _configure_log(**(given | {"cache_logger_on_first_use": False}))
+
+
+structlog.configure = configure_log_without_cache
+_LOG = structlog.get_config()
+
 # A hash of the platform's cost takes a tenth of a second of both cores, and each engine begins with one.
 passwords._HASHER = argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
@@ -92,10 +103,11 @@ os.umask(_UMASK)
 
 
 @pytest.fixture(autouse=True)
-def own_umask() -> Iterator[None]:
-    """Give the next test the umask of the start: the command `openspot`, run inside a test, makes it strict."""
+def own_umask_and_log() -> Iterator[None]:
+    """Give the next test umask and log of the start: the command `openspot`, run inside a test, sets others."""
     yield
     os.umask(_UMASK)
+    structlog.configure(**_LOG)
 
 
 PROCESSES_PER_CORE = 2
@@ -120,12 +132,21 @@ FIRST = (
     "tests/integration/engine/",
     "tests/integration/ledger/",
     "tests/integration/reconcile/",
+    "tests/integration/ws_edge/",
+    "tests/integration/venue/",
+    "tests/integration/up/",
     "tests/contract/",
     "tests/simulation/",
     "tests/integration/",
+    "tests/unit/ws_edge/",
+    "tests/unit/venue_simulator/",
+    "tests/unit/client/",
+    "tests/unit/monitoring/",
+    "tests/unit/integrations/",
+    "tests/unit/engine/",
 )
 """What begins first, so that the processes end together: what cannot be divided, then long tests that wait, then long
-tests that compute. The rest, thousands of short tests, evens out."""
+tests that compute, then unit tests of files that take seconds. The rest, thousands of short tests, evens out."""
 
 
 class FilesAndFolders(LoadFileScheduling):

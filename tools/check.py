@@ -35,11 +35,11 @@ CHECKS = (
     ("table of processes", ("python", "tools/process_table.py", "--check")),
 )
 COSTLY_CHECKS = (("dead code", ("python", "tools/dead_code.py")),)
-RUST_CHECKS = (
-    ("Rust format", ("fmt", "--check")),
+RUST_CHECKS = (("Rust format", ("fmt", "--check")),)
+COSTLY_RUST_CHECKS = (
     ("Rust tests", ("test", "--quiet")),
+    ("Rust lint", ("clippy", "--quiet", "--all-targets", "--all-features", "--", "-D", "warnings")),
 )
-COSTLY_RUST_CHECKS = (("Rust lint", ("clippy", "--quiet", "--all-targets", "--all-features", "--", "-D", "warnings")),)
 Check = tuple[str, tuple[str, ...]]
 """A name, and the program with its arguments."""
 

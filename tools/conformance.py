@@ -5,8 +5,8 @@ Python tests name facts with `@pytest.mark.spec("A1.4-02", …)`, Rust and brows
 that publishes the event or sends the request is not built yet, and the test stands in for it. One such mark is enough;
 take the keyword away when the service is there.
 
-A test with `@pytest.mark.proof`, or of a file with `pytestmark = pytest.mark.proof`, runs in `make proof` only; the
-page says so. Every fact of money, orders and matching is proved in `make test`.
+A test with `@pytest.mark.proof`, or of a file with `pytestmark = pytest.mark.proof`, or in Rust, runs in `make proof`
+only; the page says so. Every fact of money, orders and matching is proved in `make test`.
 
 `--check` writes nothing and fails on an unknown id, an unknown side, a fact of money, orders or matching that only
 `make proof` proves, or an out-of-date page.
@@ -145,7 +145,8 @@ def read_marks() -> dict[str, list[Mark]]:
         for path in _own_files(ROOT / folder):
             if path.suffix in endings:
                 for mark in commented_marks(path):
-                    marks[mark.fact_id].append(mark._replace(test=f"`{folder}/…/{mark.test}`"))
+                    test = f"`{folder}/…/{mark.test}`"
+                    marks[mark.fact_id].append(mark._replace(test=test, is_proof=folder == "rust"))
     return marks
 
 

@@ -33,6 +33,8 @@ MARGIN_MARKET = "ETH-USD"
 """Where the trader has a position with leverage."""
 MARKETS = "/"
 """Of the trading screen: leads on to a market."""
+VERIFICATIONS = "/verifications"
+"""Of the console: a row of it is opened."""
 WITHOUT_SESSION = (
     LOGIN, "/register", "/verify-email", "/forgot-password", "/reset-password", "/fees", "/status", "/markets",
     "/reserves",
@@ -127,7 +129,20 @@ def draw_console(browser: Browser, url: str, login: tuple[str, str], folder: Pat
             if path != LOGIN:
                 go(page, f"/console{SHOWN.get(path, path)}")
                 save(page, folder, name_of(path), look)
+            if path == VERIFICATIONS:
+                draw_documents(page, folder, look)
         page.context.close()
+
+
+def draw_documents(page: Page, folder: Path, look: Look) -> None:
+    """The dialog that decides on a verification, with the documents that its user uploaded."""
+    page.get_by_role("button", name="Actions for").first.click()
+    page.get_by_role("menuitem", name="Open and decide…").click()
+    dialog = page.get_by_role("dialog", name="Decide on the verification?")
+    dialog.get_by_role("button", name="Show: Identity document, front").wait_for()
+    save(page, folder, "verifications-documents", look)
+    page.keyboard.press("Escape")
+    dialog.wait_for(state="hidden")
 
 
 def await_market(page: Page) -> None:
@@ -232,6 +247,8 @@ def main() -> None:
         "OPENSPOT_WITHDRAWAL_ADDRESS_WAIT_S": "0",
         "OPENSPOT_WITHDRAWAL_LIMIT_BASIC": "1000000",
         "OPENSPOT_FOLLOW_FILLS": "true",
+        # Operators decide on verifications, by the documents that users upload.
+        "OPENSPOT_KYC_PROVIDER": "operators",
         # The page of alerts has somebody to tell.
         "OPENSPOT_ALERT_MAILS": "night@example.com",
     }

@@ -228,3 +228,22 @@ def test_one_click_changes_an_order_without_a_review(new_window: NewWindow, exch
     expect(dialog.get_by_role("note")).to_contain_text("The price is far above the last one, 250.00 BRL.")
     expect(dialog.get_by_role("button", name="Change the order")).to_be_disabled()
     assert open_order(exchange, trader) == ("248.99", "1")
+
+
+def test_the_line_of_a_stop_moves_what_it_waits_for(new_window: NewWindow, exchange: Exchange, trader: Trader) -> None:
+    token = trader.tokens["accessToken"]
+    stop = {"symbol": SYMBOL, "side": "buy", "type": "stop_limit", "quantity": "1", "stopPrice": "253", "price": "254"}
+    exchange.call("POST", "orders", stop, token)
+    screen = new_window(trader)
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    handle = screen.page.get_by_role("slider", name=re.compile("^Price of Stop: Buy 1 "))
+    expect(handle).to_have_attribute("aria-valuenow", "253")
+    with_keys(screen, handle, -3)
+    dialog = screen.dialog("Change the order to buy")
+    expect(dialog.get_by_role("row", name="Stop price 253.00 BRL 253.03 BRL")).to_be_visible()
+    expect(dialog.get_by_role("row", name="Price 254.00 BRL 254.00 BRL")).to_be_visible()
+    dialog.get_by_role("button", name="Change the order").click()
+    expect(screen.toast("Order changed")).to_be_visible()
+    expect(handle).to_have_attribute("aria-valuenow", "253.03")
+    stops = [one for one in exchange.call("GET", "orders?status=open", token=token) if one["type"] == "stop_limit"]
+    assert [(one["stopPrice"], one["price"]) for one in stops] == [("253.03", "254")]

@@ -64,7 +64,7 @@ def test_a_stop_limit_says_when_it_fires_and_is_sent_after_a_review(
     # Eight types, and OCO.
     expect(screen.page.get_by_role("menuitem")).to_have_count(9)
     screen.assert_accessible("the list of order types")
-    screen.page.keyboard.press("Escape")
+    screen.page.get_by_role("menuitem").first.press("Escape")
     choose_type(screen, "Stop limit")
 
     submit = form.get_by_role("button", name="Buy BTC, stop limit")
@@ -318,7 +318,7 @@ def test_the_form_offers_what_the_exchange_says_and_no_more(
     opened(screen, exchange, orderTypes=types, triggerSources=["last"], selfTradePreventionModes=[], orderListTypes=[])
     screen.page.get_by_role("button", name="More order types").click()
     expect(screen.page.get_by_role("menuitem")).to_have_count(3)
-    screen.page.keyboard.press("Escape")
+    screen.page.get_by_role("menuitem").first.press("Escape")
     expect(screen.page.get_by_role("menuitem")).to_have_count(0)
     choose_type(screen, "Stop market")
     form = screen.page.get_by_role("form", name="Order form")

@@ -145,7 +145,10 @@ def test_a_long_is_opened_and_half_closed_on_the_page_of_its_market(
     screen = new_window(trader)
     page = screen.page
     screen.go(f"/{SYMBOL}", SYMBOL)
-    screen.segment("Trade with", "Margin")
+    # By keyboard, which goes on in the choice of the form that appears.
+    page.get_by_role("radio", name="Spot").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("radiogroup", name="Trade with").get_by_role("radio", name="Margin")).to_be_focused()
     expect(page.get_by_text("You have no margin account yet")).to_be_visible()
     screen.look_over("margin mode without an account", OPPOSITE_LOOKS)
     page.get_by_role("link", name="Open a margin account").click()

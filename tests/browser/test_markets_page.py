@@ -33,7 +33,7 @@ def trader(exchange: Exchange) -> Trader:
 def choose_view(page: Page, name: str) -> None:
     page.get_by_role("button", name="View of the order book").click()
     page.get_by_role("menuitemradio", name=name).click()
-    page.keyboard.press("Escape")
+    page.get_by_role("menuitemradio", name=name).press("Escape")
     expect(page.get_by_role("menu")).to_have_count(0)
 
 

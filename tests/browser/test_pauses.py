@@ -3,6 +3,7 @@
 from playwright.sync_api import expect
 
 from tests.support.console import OPPOSITE_LOOKS, Console
+from tests.support.stub_orders import fulfil
 from tests.support.trading_screen import Exchange, NewWindow
 
 NETWORKS = "Networks of BTC"
@@ -34,6 +35,22 @@ def test_an_operator_pauses_withdrawals_and_users_read_it(
     screen.act("BTC", "Withdraw BTC")
     expect(screen.page.get_by_text("Withdrawals of BTC over bitcoin are paused. Back at noon.").first).to_be_visible()
     screen.look_over("a paused withdrawal", OPPOSITE_LOOKS)
+
+    at = "2026-01-30T12:00:00.000Z"
+    amounts = {"asset": "BTC", "amount": "0.5", "fee": "0.0002", "netAmount": "0.4998"}
+    way = {"network": "bitcoin", "address": "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq", "wallet": "hot", "tag": None}
+    chain = {"confirmations": 0, "requiredConfirmations": 3, "createdAt": at, "updatedAt": at}
+    told = {"txHash": None, "reason": None, "clientWithdrawalId": None}
+    row = {"id": "wd-paused", "status": "approved"} | told | amounts | way | chain
+    screen.page.route("**/accounts/withdrawals?*", lambda route: fulfil(route, [row]))
+    screen.go("/withdrawals", "Withdraw")
+    screen.page.get_by_role("list", name="Withdrawals under way").get_by_role(
+        "button", name="Cancel", exact=True
+    ).click()
+    question = screen.dialog("Cancel the withdrawal?")
+    expect(question).to_contain_text("It works as long as such withdrawals are paused.")
+    screen.look_over("the cancel of a withdrawal that a pause holds back", OPPOSITE_LOOKS)
+    screen.page.unroute("**/accounts/withdrawals?*")
 
     console.act("bitcoin", "Resume withdrawals…")
     dialog = console.dialog("Resume withdrawals of BTC on bitcoin?")

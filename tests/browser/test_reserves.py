@@ -71,6 +71,8 @@ def test_an_operator_proves_and_a_user_checks(
     console.page.get_by_role("button", name="Prove now").click()
     expect(console.page.get_by_role("button", name="Copy digest").first).to_be_visible(timeout=stretched(60) * 1000)
     console.look_over("reports", OPPOSITE_LOOKS)
+    for day in ("From", "To"):
+        expect(console.page.get_by_role("search").get_by_text(day, exact=True)).to_be_visible()
     for report in ("Fee income", "Volumes", "Users", "Balances"):
         console.page.get_by_role("tab", name=report).click()
         expect(console.page.get_by_role("tab", name=report)).to_have_attribute("aria-selected", "true")

@@ -225,7 +225,7 @@ def test_a_symbol_is_created_changed_and_deleted_once_its_orders_are_gone(
     expect(create).to_be_disabled()
     page.get_by_role("textbox", name="Reason").fill("ticket 20: für Zürich")
     create.click()
-    expect(console.toast("AAA-BBB is created")).to_contain_text("Restart the order router")
+    expect(console.toast("AAA-BBB is created")).to_contain_text("nobody can trade it")
     row = console.row("Symbols", "AAA-BBB")
     expect(row).to_contain_text("−5 bps")
     spec = operator.admin("GET", "/symbols/AAA-BBB")

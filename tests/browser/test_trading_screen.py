@@ -264,6 +264,25 @@ def test_an_account_is_deleted_once_it_is_empty(new_window: NewWindow, exchange:
 
 
 @pytest.mark.proof
+def test_an_order_that_is_sent_without_a_network_leaves_the_page_as_it_is(
+    new_window: NewWindow, exchange: Exchange
+) -> None:
+    trader = exchange.register("on-a-train@example.com")
+    exchange.deposit([(trader, "USD", "100")])
+    screen = new_window(trader)
+    screen.expect_complaint("ERR_INTERNET_DISCONNECTED")
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    form = screen.page.get_by_role("form", name="Order form")
+    with screen.page.expect_response(re.compile("/Refused-")):
+        screen.fill_order("Buy", "Limit", "0.1", "100")
+    screen.page.context.set_offline(True)
+    form.get_by_role("button", name=re.compile("^Buy ETH")).click()
+    expect(form.get_by_role("alert")).to_contain_text("look whether it was done")
+    expect(form.get_by_role("textbox", name="Price")).to_have_value("100")
+    screen.page.context.set_offline(False)
+
+
+@pytest.mark.proof
 def test_letters_work_after_any_click(new_window: NewWindow) -> None:
     screen = new_window()
     page = screen.page
@@ -274,6 +293,10 @@ def test_letters_work_after_any_click(new_window: NewWindow) -> None:
     screen.segment("Chart", "Depth")
     page.keyboard.press("b")
     expect(page.get_by_role("radio", name="Buy")).to_be_checked()
+    # The keyboard is in the form then, and further letters work there.
+    expect(page.get_by_role("radio", name="Buy")).to_be_focused()
+    page.keyboard.press("l")
+    expect(page.get_by_role("radio", name="Limit")).to_be_focused()
     # Where somebody types, a letter is a letter.
     page.get_by_role("textbox", name="Amount", exact=True).press("s")
     expect(page.get_by_role("radio", name="Buy")).to_be_checked()

@@ -43,6 +43,7 @@ WITHOUT_MONEY = {
     "chart_drawings": PEOPLE,
     "screen_layouts": PEOPLE,
     "price_alert_markets": "up to which trade alerts are judged: no money",
+    "fill_notification_positions": "up to which trade users are told of filled orders: no money",
     "notifications": NEWS,
     "withdrawal_addresses": PEOPLE,
     "kyc_profiles": PEOPLE,

@@ -31,7 +31,7 @@ from openspot.kit.bus import RequestFailedError
 from openspot.margin.dependencies import Dependencies
 from openspot.margin.handlers import RequestHandlers
 from openspot.margin.loans import Loans
-from openspot.margin.marks import MarkPrices
+from openspot.margin.marks import MarkPriceCache
 from openspot.margin.positions import Positions
 from openspot.margin.service import MarginLeader
 from openspot.margin.settings import MarginSettings
@@ -143,7 +143,7 @@ class Margin:
         pool: Any = SimulatedPool(tables, rows, process, weather)
         queries: Any = SimulatedQueries(engine, process, dict(engine.machine.directory.symbols))
         self._bus = bus
-        self._marks = MarkPrices(bus, "USD", STALE_S, weather.loop.time)
+        self._marks = MarkPriceCache(bus, "USD", STALE_S, weather.loop.time)
         dependencies = Dependencies(
             settings=settings,
             pool=pool,

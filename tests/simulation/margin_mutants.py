@@ -16,7 +16,7 @@ from openspot.engine_client.errors import EngineAmbiguousError
 from openspot.margin import liquidation_plan, liquidator, loans, orders, positions, transfers
 from openspot.margin.interest import Repayment
 from openspot.margin.liquidation import Liquidation
-from openspot.margin.marks import MarkPrices
+from openspot.margin.marks import MarkPriceCache
 from openspot.margin.slices import bound_price
 from tests.simulation.margin import MarginEngineClient
 from tests.simulation.mutants import Fault
@@ -64,27 +64,27 @@ def interest_goes_to_the_pool() -> Fault:
 
 def orders_have_new_ids() -> Fault:
     """Each attempt places an order of its own."""
-    fill_of, numbers = orders.fill_of, itertools.count(1)
+    outcome_of, numbers = orders.outcome_of, itertools.count(1)
 
     async def anew(dependencies: Any, connection: Any, order: Any) -> Any:
-        return await fill_of(
+        return await outcome_of(
             dependencies, connection, order._replace(order_id=f"{order.order_id[:-4]}{next(numbers):04}")
         )
 
-    return patch.object(positions, "fill_of", anew)
+    return patch.object(positions, "outcome_of", anew)
 
 
 def an_order_in_flight_is_given_up() -> Fault:
     """A refusal of the router counts, although an earlier attempt may be on its way."""
-    fill_of = positions.fill_of
+    outcome_of = positions.outcome_of
 
     async def hasty(dependencies: Any, connection: Any, order: Any) -> Any:
         try:
-            return await fill_of(dependencies, connection, order)
+            return await outcome_of(dependencies, connection, order)
         except orders.OrderRefusedError as error:
             return orders.nothing_filled(str(error))
 
-    return patch.object(positions, "fill_of", hasty)
+    return patch.object(positions, "outcome_of", hasty)
 
 
 def loans_have_new_ids() -> Fault:
@@ -174,4 +174,4 @@ def last_trades_are_believed(rows: Rows) -> Fault:
         }
         return {"USD": IDENTITY} | exact
 
-    return patch.object(MarkPrices, "current", current)
+    return patch.object(MarkPriceCache, "current", current)

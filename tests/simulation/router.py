@@ -43,7 +43,7 @@ from openspot.router.orders.opening import Opening
 from openspot.router.orders.placements import Placements
 from openspot.router.orders.pre_trade import MarketRules
 from openspot.router.orders.recent_orders import RecentOrders
-from openspot.router.orders.reference_prices import ReferencePrices
+from openspot.router.orders.reference_prices import LastTradePrices
 from openspot.router.orders.rejections import Rejections
 from openspot.router.orders.replacement import Replacement
 from openspot.router.orders.submission import Submission
@@ -83,7 +83,7 @@ class Router:
         store: Any = SimulatedStore(rows, process)
         session: Any = SimulatedSession(engine, process, server.weather)
         self.translator = Translation(settings=settings, bus=bus, store=store, session=session, engine_url="")
-        self._reference_prices = ReferencePrices(3_600_000)
+        self._reference_prices = LastTradePrices(3_600_000)
         recent_orders = RecentOrders(1000)
         self.rejections = Rejections(bus, store)
         markets = {symbol: MarketRules(configuration().limits[symbol], spec) for symbol, spec in specs.items()}

@@ -82,3 +82,16 @@ async def log_in_as_operator(edge: RestClient, email: str, app: Authenticator) -
     session = await send_code(edge, (await log_in(edge, email)).body, app.code())
     assert session.status == 200, session.body
     edge.token = session.body["accessToken"]
+
+
+async def link_owners(pool: asyncpg.Pool, *emails: str) -> None:
+    """Let two users be accounts of one owner, as `openspot owners` does it."""
+    first, second = [row["user_id"] for row in await pool.fetch(USERS_OF, emails)]
+    await pool.execute(
+        "INSERT INTO owner_links (first_user_id, second_user_id, reason, linked_by) VALUES ($1, $2, 'same', 'x')",
+        first,
+        second,
+    )
+
+
+USERS_OF = 'SELECT user_id FROM users WHERE email = ANY($1::text[]) ORDER BY user_id COLLATE "C"'

@@ -33,7 +33,7 @@ from openspot.kit.settings import Settings
 from openspot.margin.dependencies import Dependencies
 from openspot.margin.liquidator import Liquidator
 from openspot.margin.loans import Loans
-from openspot.margin.marks import MarkPrices
+from openspot.margin.marks import MarkPriceCache
 from openspot.margin.orders import OrderUndecidedError
 from openspot.margin.positions import Positions
 from tests.support.databases import TestDatabases
@@ -249,7 +249,7 @@ class Process:
         self.market = market
         self._commands = commands
         settings = market.settings
-        marks = MarkPrices(market.bus, "USD", 60.0, time.monotonic)
+        marks = MarkPriceCache(market.bus, "USD", 60.0, time.monotonic)
         self.clock_ms: int | None = None
         self.dependencies = Dependencies(
             settings=settings,

@@ -19,6 +19,7 @@ from openspot.domain.market import load_markets
 from openspot.domain.money import AMOUNT_SCALE
 from openspot.domain.order import Side
 from openspot.domain.partition import WHOLE
+from openspot.http.brand import Brand
 from openspot.http.errors import HttpError
 from openspot.kit.disk import DiskState
 from openspot.kit.service_frame import ServiceFrame
@@ -210,7 +211,7 @@ async def test_as_many_imports_run_at_a_time_as_the_setting_says(position_parts:
 
 
 async def composed_router(monkeypatch: pytest.MonkeyPatch, **settings: Any) -> Composed:
-    parts = ("RecentOrders", "AvailableFunds", "ReferencePrices", "Symbols", "OrderIds", "OrderLookup")
+    parts = ("RecentOrders", "AvailableFunds", "LastTradePrices", "Symbols", "OrderIds", "OrderLookup")
     composed = Composed(monkeypatch, router, *parts)
     for name in ("EngineCommands", "EngineQueries"):
         engine = SimpleNamespace(
@@ -245,7 +246,7 @@ async def test_a_router_keeps_and_believes_what_its_settings_say(monkeypatch: py
 
     assert (composed.made["OrderIds"]._take_s_max, composed.made["OrderLookup"]._placement_s_max) == (3, 4)
 
-    prices = composed.made["ReferencePrices"]
+    prices = composed.made["LastTradePrices"]
     prices.note("BTC-USD", Decimal(60_000), 1_000)
     assert prices.recent("BTC-USD", 2_500) == Decimal(60_000)
     assert prices.recent("BTC-USD", 2_501) is None
@@ -296,12 +297,12 @@ async def test_events_wait_while_as_many_rows_as_the_setting_says_are_not_writte
 async def test_a_price_that_does_not_come_again_is_stale_for_margin_after_the_setting(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    composed = Composed(monkeypatch, margin, "MarkPrices")
+    composed = Composed(monkeypatch, margin, "MarkPriceCache")
     for name in ("EngineCommands", "EngineQueries"):
         engine = SimpleNamespace(close=AsyncMock(), check=AsyncMock())
         monkeypatch.setattr(margin, name, lambda _settings, engine=engine: engine)
     await margin.run(MarginSettings(margin_mark_stale_s=0.5), asyncio.Event())
-    assert composed.given["MarkPrices"][0][1:3] == ("USD", 0.5)
+    assert composed.given["MarkPriceCache"][0][1:3] == ("USD", 0.5)
 
 
 class Dependencies(margin.Dependencies):
@@ -358,7 +359,7 @@ async def test_an_order_for_a_position_may_slip_by_the_setting_and_the_funds_suf
     added, orders = AsyncMock(), AsyncMock(return_value=nothing_filled("nobody sells"))
     for name in ("add_position", "save_position", "touch"):
         monkeypatch.setattr(margin_positions.store, name, added if name == "add_position" else AsyncMock())
-    monkeypatch.setattr(margin_positions, "fill_of", orders)
+    monkeypatch.setattr(margin_positions, "outcome_of", orders)
     loans = SimpleNamespace(add_loan=AsyncMock())
     work = margin_positions.Positions(Dependencies(margin_slippage_bps=slippage_bps), loans)  # type: ignore[arg-type]
     request = OpeningRequest("BTC", "USD", Side.BUY, AMOUNT_SCALE, Decimal(4))
@@ -422,7 +423,7 @@ def test_mails_link_to_the_pages_of_the_setting(monkeypatch: pytest.MonkeyPatch)
     frame: Any = StandInFrame("test", Settings(), asyncio.Event())
     mail.make_mail_services(MailSettings(mail_link_base="https://exchange.example.org/"), frame.pool, frame)
     link_base = composed.given["MailSender"][1]["link_base"]
-    written = compose(MailKind.RESET_PASSWORD, "ann@example.org", MailFacts("", "the-token", "", link_base), "OpenSpot")
+    written = compose(MailKind.RESET_PASSWORD, "ann@example.org", MailFacts("", "the-token", "", link_base), Brand())
     assert "\nhttps://exchange.example.org/reset-password#token=the-token\n" in written.text
     assert frame.works == ["send mails"]
 
@@ -439,7 +440,7 @@ async def test_identities_are_checked_by_the_provider_of_the_setting(
     monkeypatch.setattr(funds.KycService, "seal_clear_information", AsyncMock())
     services = await funds.make_fund_services(
         settings, frame.pool, frame.bus, frame, engine=ANY, accounts=ANY, second_factor=ANY, fair_prices=ANY,
-        configuration=load_markets(), payment_fees=[], networks={}, pauses=ANY,
+        configuration=load_markets(), payment_fees=[], networks={}, pauses=ANY, notifications=ANY,
     )  # fmt: skip
     body: Any = SimpleNamespace(level="basic")
     if name is None:

@@ -121,12 +121,10 @@ async def test_mail_is_sent_as_the_user_of_the_settings(monkeypatch: pytest.Monk
 @pytest.mark.parametrize(("log_format", "is_json"), [("json", True), ("console", False)])
 def test_the_log_has_the_form_of_the_setting(log_format: Any, is_json: bool) -> None:
     output = io.StringIO()
-    before = structlog.get_config()
     try:
         configure_log(Settings(log_format=log_format), "test", output)
         get_logger("a").info("hello", number=5)
     finally:
-        structlog.configure(**before)
         structlog.contextvars.clear_contextvars()
     line = output.getvalue()
     assert line.startswith("{") is is_json

@@ -19,6 +19,9 @@ const CHOSEN_KEY = "openspot.language";
 const ACCOUNT_KEY = "openspot.language.account";
 
 let catalogues: Catalogues | null = null;
+let tellMissing: (language: Language) => void = () => undefined;
+/** The language whose absence was told: what tries again by itself need not tell it twice. */
+let missing: Language | null = null;
 let tellAccount: ((language: Language) => void) | null = null;
 
 const kept = (key: string) => languageOf(readKept(() => localStorage, key));
@@ -31,7 +34,7 @@ function wanted(): Language {
   return kept(ACCOUNT_KEY) ?? kept(CHOSEN_KEY) ?? ofBrowser ?? SOURCE_LANGUAGE;
 }
 
-/** Show the page in the language that is wanted now. If its catalogue cannot be loaded, the page stays as it is. */
+/** Show the page in the language that is wanted now. If its catalogue cannot be loaded, the page stays and says so. */
 async function show(): Promise<void> {
   if (catalogues === null) return;
   const language = wanted();
@@ -40,17 +43,25 @@ async function show(): Promise<void> {
     try {
       const catalogue = load ? await load() : {};
       // Another may have been chosen while this one was loaded.
-      if (wanted() === language) showLanguage(language, catalogue);
+      if (wanted() === language) {
+        showLanguage(language, catalogue);
+        missing = null;
+      }
     } catch {
-      // No connection: the page is readable as it is, and a reload tries again.
+      // No connection: the page is readable as it is. The choice stays, so the next choice or load tries again.
+      if (wanted() === language && missing !== language) {
+        missing = language;
+        tellMissing(language);
+      }
     }
   }
   document.documentElement.lang = shownLanguage();
 }
 
-/** Begin in the language that is wanted, and offer those with a catalogue from now on. */
-export function startLanguage(offered: Catalogues): Promise<void> {
+/** Begin in the language that is wanted, and offer those with a catalogue. `onMissing` tells of one that cannot be loaded. */
+export function startLanguage(offered: Catalogues, onMissing: (language: Language) => void): Promise<void> {
   catalogues = offered;
+  tellMissing = onMissing;
   return show();
 }
 
@@ -60,6 +71,7 @@ export function chooseLanguage(language: string | null): Promise<void> {
   keep(() => localStorage, CHOSEN_KEY, language);
   if (kept(ACCOUNT_KEY) !== null) keep(() => localStorage, ACCOUNT_KEY, language);
   tellAccount?.(language as Language);
+  missing = null;
   return show();
 }
 

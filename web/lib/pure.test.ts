@@ -3,7 +3,7 @@ import { formatBytes, formatCount, formatDuration, formatRate, parseCount, plura
 import { isLoopback, isOffline } from "./network.ts";
 import { readPageConfig } from "./pageConfig.ts";
 import { clampPage, pageCount, pageRange } from "./paging.ts";
-import { appendSample, axisTicks, nearestIndex, ratesOf } from "./series.ts";
+import { appendSample, axisTicks, nearestIndex, ratesOf, ticksAround } from "./series.ts";
 import { findShortcut } from "./shortcuts.ts";
 import { createStore } from "./store.ts";
 import { contrast, dark, light, SHAPE_PAIRS, TEXT_PAIRS } from "./theme/tokens.ts";
@@ -140,6 +140,13 @@ describe("series", () => {
       expect(ticks.length).toBeLessThanOrEqual(4);
       expect(ticks.at(-1)).toBeGreaterThanOrEqual(maximum * (1 - 1e-9));
     }
+  });
+
+  it("shows what is below nothing, as what the outside world is owed", () => {
+    expect(ticksAround([3, 1], 3)).toEqual(axisTicks(3, 3));
+    expect(ticksAround([], 3)).toEqual([0, 1]);
+    expect(ticksAround([-43, -20], 3)).toEqual([-60, -40, -20, 0]);
+    expect(ticksAround([-3, 5], 3)).toEqual([-3, -2, -1, 0, 2, 4, 6]);
   });
 
   it("finds the nearest point", () => {

@@ -46,6 +46,14 @@ export function axisTicks(maximum: number, count: number): number[] {
   return Array.from({ length: steps + 1 }, (_, index) => index * step);
 }
 
+/** The ticks of an axis that shows all of these values and 0, the lowest first: at most `count` steps on either side. */
+export function ticksAround(values: readonly number[], count: number): number[] {
+  const [lowest, highest] = [Math.min(0, ...values), Math.max(0, ...values)];
+  const below = lowest < 0 ? axisTicks(-lowest, count).slice(1) : [];
+  const above = lowest < 0 && highest === 0 ? [0] : axisTicks(highest, count);
+  return [...below.map((tick) => -tick).reverse(), ...above];
+}
+
 /** The index of the point nearest to a time, or −1 of none. Points are in order of time. */
 export function nearestIndex(points: readonly Point[], at: number): number {
   let best = -1;

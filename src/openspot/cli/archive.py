@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from openspot.cli.common import error_console, fail, running_settings
+from openspot.cli.common import database_settings, error_console, fail, running_settings
 from openspot.kit.log import configure_log
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def _require_agreement(wait_s: float) -> None:
     from openspot.cli.operation import reconcile_once
     from openspot.reconcile.settings import ReconcileSettings
 
-    code = reconcile_once(running_settings(ReconcileSettings), wait_s, as_json=False, as_line=True)
+    code = reconcile_once(database_settings(ReconcileSettings, 2), wait_s, as_json=False, as_line=True)
     if code:
         error_console.print("openspot: nothing was archived: first, every mirror must agree with the engine")
         raise typer.Exit(2)

@@ -44,3 +44,12 @@ def running_settings(kind: type[AnySettings]) -> AnySettings:
         raise fail(str(error)) from error
     except OSError as error:
         raise fail(f"the data directory {settings.data_dir.resolve()} cannot be read: {error}") from error
+
+
+def database_settings(kind: type[AnySettings], code: int = 1) -> AnySettings:
+    """As `running_settings`, for a command that needs the database. Ends it with `code` if no database is known."""
+    settings = running_settings(kind)
+    if not settings.database_url:
+        place = settings.data_dir.resolve()
+        raise fail(f"nothing runs for {place}: `openspot up` starts it; or set DATABASE_URL", code)
+    return settings

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from openspot.cli.common import error_console, fail, running_settings
+from openspot.cli.common import database_settings, error_console, fail
 from openspot.kit.settings import Settings
 
 market_data_app = typer.Typer(no_args_is_help=True, help="Check market data, and import candles.")
@@ -24,7 +24,7 @@ def verify_candles(
     from openspot.market_data.verify import verify as compare
 
     try:
-        found = asyncio.run(compare(running_settings(Settings), wait))
+        found = asyncio.run(compare(database_settings(Settings, 2), wait))
     except CandlesNotComparableError as error:
         error_console.print(f"openspot: could not be compared: {error}", highlight=False, markup=False, soft_wrap=True)
         raise typer.Exit(2) from error
@@ -50,7 +50,7 @@ def import_file(
     from openspot.market_data.candle_import import CandleImportError, import_candles
     from openspot.market_data.imported_candles import CandleFileError, read_candles
 
-    settings = running_settings(Settings)
+    settings = database_settings(Settings)
     symbols = {seed.symbol for seed in load_markets().seeds}
     try:
         with file.open(encoding="utf-8", newline="") as lines:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from openspot import __version__
-from openspot.cli.common import console, error_console, fail, load_settings, running_settings
+from openspot.cli.common import console, database_settings, error_console, fail, load_settings, running_settings
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.kit.log import configure_log
 from openspot.kit.settings import Settings
@@ -91,7 +91,7 @@ def reconcile(
     """
     from openspot.reconcile.settings import ReconcileSettings
 
-    settings = running_settings(ReconcileSettings)
+    settings = database_settings(ReconcileSettings, 2)
     configure_log(settings.model_copy(update={"log_level": "ERROR"}), "reconcile")
     code = 0
     try:

@@ -1,19 +1,25 @@
 """What the commands about orders print: a line for people, or a line of JSON with the platform's names."""
 
+from typing import Any
+
 import msgspec
 
-from openspot.client import BulkCancel, CancelTimer, Order, OwnTrade
+from openspot.client import BulkCancel, CancelTimer, Order, OrderList, OwnTrade
 
-Shown = Order | OwnTrade | BulkCancel | CancelTimer
+Shown = Order | OrderList | OwnTrade | BulkCancel | CancelTimer
 _encode = msgspec.json.Encoder().encode
 
 
 def json_line(shown: Shown) -> str:
     """A record as one line of JSON. Decimals are texts, and what the platform left out is left out."""
-    record = msgspec.json.decode(_encode(shown))
+    return _encode(_fields(shown)).decode()
+
+
+def _fields(shown: Shown) -> dict[str, Any]:
+    record: dict[str, Any] = msgspec.json.decode(_encode(shown))
     defaults = {field.encode_name for field in msgspec.structs.fields(shown) if not field.required}
-    left_out = {name for name, value in record.items() if value is None and name in defaults}
-    return _encode({name: value for name, value in record.items() if name not in left_out}).decode()
+    kept = {name: value for name, value in record.items() if value is not None or name not in defaults}
+    return kept | {"orders": [_fields(order) for order in shown.orders]} if isinstance(shown, OrderList) else kept
 
 
 def order_line(order: Order) -> str:
@@ -29,6 +35,10 @@ def order_line(order: Order) -> str:
         )
     if order.time_in_force == "gtd" and order.expires_at is not None:
         parts.append(f"until {order.expires_at:%Y-%m-%d %H:%M:%S} UTC")
+    if order.display_quantity is not None:
+        parts.append(f"shows {order.display_quantity:f}")
+    if order.list_role is not None:
+        parts.append(f"{order.list_role.replace('_', ' ')} ({order.list_state})")
     if order.post_only:
         parts.append("post-only")
     if order.reject_reason is not None:
@@ -47,6 +57,14 @@ def _trigger_parts(order: Order) -> list[str]:
     if order.trailing_bps is not None:
         trigger += f" by {order.trailing_bps / 100:g} %"
     return [f"{trigger} ({order.trigger_by}, {order.trigger_status})"]
+
+
+def list_lines(listed: OrderList) -> list[str]:
+    """An order list, and below it a line for each of its orders."""
+    head = "  ".join([listed.list_id, listed.symbol, listed.type, listed.status])
+    if listed.client_list_id is not None:
+        head += f"  [{listed.client_list_id}]"
+    return [head, *(f"  {order_line(order)}" for order in listed.orders)]
 
 
 def trade_line(trade: OwnTrade) -> str:

@@ -1,5 +1,7 @@
 """Commands of a trader: place, list, amend and cancel orders through the REST edge, with an API key.
 
+An order that is part of a command (of a list, or in place of another) is one text, written as for `place`.
+
 Exit codes: 0 done; 1 refused, nothing has changed or not all of it; 2 the command line is wrong; 3 no answer, so that
 nobody knows whether a change was made.
 """
@@ -8,12 +10,14 @@ import asyncio
 import os
 import re
 import secrets
+import shlex
 from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
+from typer.exceptions import TyperException
 
 from openspot.cli.common import fail
 
@@ -24,15 +28,19 @@ DEFAULT_URL = "http://127.0.0.1:3001"
 LIST_MAX = 1000
 _DURATION = re.compile(r"([1-9][0-9]{0,6})([smhd])", re.ASCII)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_OF_THE_COMMAND = ("idempotency_key", "url", "key_file", "as_json")
+"""The options of `place` that are not about its order."""
 _OPEN = "pending,open,partially_filled"
 _NO_SUCH_AMENDMENT = frozenset({405})
 _NO_SUCH_TIMER = frozenset({404, 405})
+_NO_SUCH_LIST = frozenset({405})
 """The statuses by which an exchange without the complete rules refuses what it has no route for."""
 
 orders_app = typer.Typer(
     no_args_is_help=True,
-    help="Trade with an API key: place, list, show, amend and cancel orders. Exit code 0: done. 1: refused. "
-    "2: the command line is wrong. 3: no answer, so nobody knows whether a change was made.",
+    help="Trade with an API key: place, list, show, amend, replace and cancel orders, also lists of them. "
+    "Exit code 0: done. 1: refused. 2: the command line is wrong. "
+    "3: no answer, so nobody knows whether a change was made.",
 )
 
 Url = Annotated[str, typer.Option("--url", envvar="OPENSPOT_API_URL", help="Address of the exchange's REST edge")]
@@ -42,6 +50,7 @@ KeyFile = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print a line of JSON for each record")]
 ClientOrderId = Annotated[str | None, typer.Option("--client-order-id", help="Your own reference")]
+IdempotencyKey = Annotated[str | None, typer.Option(help="Repeat a command whose outcome is unknown: it is done once")]
 Symbol = Annotated[str | None, typer.Option("--symbol", help="Only orders of this market, for example BTC-USD")]
 Side = Annotated[str | None, typer.Option("--side", help="Only orders of this side: buy or sell")]
 
@@ -105,6 +114,14 @@ def _print_orders(orders: list[Any], *, as_json: bool) -> None:
         typer.echo(json_line(order) if as_json else order_line(order))
 
 
+def _print_lists(lists: list[Any], *, as_json: bool) -> None:
+    from openspot.cli.order_lines import json_line, list_lines
+
+    for each in lists:
+        for line in [json_line(each)] if as_json else list_lines(each):
+            typer.echo(line)
+
+
 def _expiry(expires_at: str | None, good_for: str | None) -> datetime | None:
     if expires_at is not None and good_for is not None:
         raise _wrong("give --expires-at or --good-for, not both")
@@ -152,52 +169,192 @@ def place(
     slide: Annotated[
         bool, typer.Option("--slide", help="With --post-only: rest behind the best price instead")
     ] = False,
+    display_quantity: Annotated[str | None, typer.Option(help="Icebergs: the book shows this much at a time")] = None,
     max_slippage_bps: Annotated[str | None, typer.Option(help="How far a market order may go, basis points")] = None,
     self_trade_prevention: Annotated[
         str | None,
         typer.Option(help="none, cancel-resting, cancel-incoming, cancel-both or decrement-and-cancel"),
     ] = None,
     client_order_id: ClientOrderId = None,
-    idempotency_key: Annotated[
-        str | None, typer.Option(help="Repeat a command whose outcome is unknown: the order is placed once")
-    ] = None,
+    idempotency_key: IdempotencyKey = None,
     url: Url = DEFAULT_URL,
     key_file: KeyFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Place an order and print it. The platform checks it; what it refuses is said with the reason."""
-    expiry = _expiry(expires_at, good_for)
-    wanted = (kind or ("market" if price is None else "limit")).lower().replace("-", "_")
-    prevention = None if self_trade_prevention is None else self_trade_prevention.lower().replace("-", "_")
-    if slide and not post_only:
-        raise _wrong("--slide goes with --post-only")
+    wanted = _fields(
+        symbol=symbol,
+        side=side,
+        quantity=quantity,
+        price=price,
+        kind=kind,
+        quote_quantity=quote_quantity,
+        stop_price=stop_price,
+        trailing_amount=trailing_amount,
+        trailing_bps=trailing_bps,
+        trigger_by=trigger_by,
+        time_in_force=time_in_force,
+        expires_at=expires_at,
+        good_for=good_for,
+        post_only=post_only,
+        slide=slide,
+        display_quantity=display_quantity,
+        max_slippage_bps=max_slippage_bps,
+        self_trade_prevention=self_trade_prevention,
+        client_order_id=client_order_id,
+    )
     key = idempotency_key or secrets.token_hex(16)
     order = _run(
-        lambda client: client.place_order(
-            symbol.upper(),
-            side,
-            order_type=wanted,
-            quantity=quantity,
-            price=price,
-            quote_quantity=quote_quantity,
-            time_in_force=time_in_force or (None if expiry is None else "gtd"),
-            max_slippage_bps=max_slippage_bps,
-            client_order_id=client_order_id,
-            post_only=True if post_only else None,
-            post_only_mode="slide" if slide else None,
-            stop_price=stop_price,
-            trigger_by=trigger_by,
-            trailing_amount=trailing_amount,
-            trailing_bps=trailing_bps,
-            expires_at=expiry,
-            self_trade_prevention=prevention,
-            idempotency_key=key,
+        lambda client: client.place_order(**wanted, idempotency_key=key), url, key_file, _repeat_once(key, "the order")
+    )
+    _print_orders([order], as_json=as_json)
+
+
+def _repeat_once(key: str, what: str) -> str:
+    return f"repeat the command with --idempotency-key {key}, which places {what} once"
+
+
+def _fields(
+    *,
+    symbol: str,
+    kind: str | None,
+    expires_at: str | None,
+    good_for: str | None,
+    post_only: bool,
+    slide: bool,
+    self_trade_prevention: str | None,
+    **others: Any,
+) -> dict[str, Any]:
+    """The client's arguments for an order, from the options of `place`."""
+    expiry = _expiry(expires_at, good_for)
+    if slide and not post_only:
+        raise _wrong("--slide goes with --post-only")
+    default = "market" if others["price"] is None else "limit"
+    return {
+        **others,
+        "symbol": symbol.upper(),
+        "order_type": (kind or default).lower().replace("-", "_"),
+        "time_in_force": others["time_in_force"] or (None if expiry is None else "gtd"),
+        "post_only": True if post_only else None,
+        "post_only_mode": "slide" if slide else None,
+        "expires_at": expiry,
+        "self_trade_prevention": (
+            None if self_trade_prevention is None else self_trade_prevention.lower().replace("-", "_")
+        ),
+    }
+
+
+def _order_of(text: str) -> dict[str, Any]:
+    """The fields of an order that is written as for `place`, for example "BTC-USD buy 1 --price 65000"."""
+    from openspot.client import order_fields
+
+    parser = typer.Typer(add_completion=False)
+    parser.command()(place)
+    try:
+        context = typer.main.get_command(parser).make_context("place", shlex.split(text))
+    except (TyperException, ValueError) as error:
+        reason = error.format_message() if isinstance(error, TyperException) else str(error)
+        raise _wrong(f'the order "{text}" is not written as for `openspot orders place`: {reason}') from error
+    given = dict(context.params)
+    for name in _OF_THE_COMMAND:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise _wrong(f'the order "{text}" has an option of the command: write it behind the orders')
+        del given[name]
+    return order_fields(**_fields(**given))
+
+
+@orders_app.command()
+def replace(
+    order_id: Annotated[str, typer.Argument(help="The open order that ends")],
+    order: Annotated[str, typer.Argument(help='The new one, as for place: "BTC-USD buy 1 --price 65000"')],
+    allow_failure: Annotated[
+        bool, typer.Option("--allow-failure", help="Place the new one even if there is nothing to cancel")
+    ] = False,
+    idempotency_key: IdempotencyKey = None,
+    url: Url = DEFAULT_URL,
+    key_file: KeyFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Cancel an open order and place another on its market, in one step. Prints both."""
+    wanted = _order_of(order)
+    key = idempotency_key or secrets.token_hex(16)
+    outcome = _run(
+        lambda client: client.replace_order(order_id, wanted, allow_failure=allow_failure, idempotency_key=key),
+        url,
+        key_file,
+        _repeat_once(key, "the new order"),
+        _NO_SUCH_AMENDMENT,
+    )
+    if outcome.cancel_error is not None:
+        typer.echo(f"not cancelled: {outcome.cancel_error.code}", err=True)
+    _print_orders([each for each in (outcome.cancelled, outcome.order) if each is not None], as_json=as_json)
+
+
+@orders_app.command("place-list")
+def place_list(
+    kind: Annotated[str, typer.Argument(metavar="TYPE", help="oco, oto or bracket")],
+    orders: Annotated[list[str], typer.Argument(help='Its orders, the entry first: "BTC-USD buy 1 --price 65000" …')],
+    client_list_id: Annotated[str | None, typer.Option(help="Your own reference of the list")] = None,
+    idempotency_key: IdempotencyKey = None,
+    url: Url = DEFAULT_URL,
+    key_file: KeyFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Place orders that depend on each other, all or none, and print them. Each is one text, written as for place."""
+    wanted = [_order_of(text) for text in orders]
+    key = idempotency_key or secrets.token_hex(16)
+    placed = _run(
+        lambda client: client.place_order_list(
+            kind.lower(), wanted, client_list_id=client_list_id, idempotency_key=key
         ),
         url,
         key_file,
-        f"repeat the command with --idempotency-key {key}, which places the order once",
+        _repeat_once(key, "the list"),
+        _NO_SUCH_LIST,
     )
-    _print_orders([order], as_json=as_json)
+    _print_lists([placed], as_json=as_json)
+
+
+@orders_app.command("lists")
+def list_lists(
+    symbol: Symbol = None,
+    active: Annotated[bool, typer.Option("--active", help="Only those whose orders depend on each other now")] = False,
+    limit: Annotated[int, typer.Option(help="How many at most, the newest", min=1, max=LIST_MAX)] = 100,
+    url: Url = DEFAULT_URL,
+    key_file: KeyFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show your order lists with their orders, newest first."""
+    page = _run(
+        lambda client: client.order_lists(
+            symbol=None if symbol is None else symbol.upper(), active=True if active else None, limit=limit
+        ),
+        url,
+        key_file,
+        lacking=_NO_SUCH_LIST,
+    )
+    _print_lists(page.entries, as_json=as_json)
+    if page.next_cursor is not None and not as_json:
+        typer.echo(f"only the newest {limit}: there are more", err=True)
+
+
+@orders_app.command("cancel-list")
+def cancel_list(
+    list_id: Annotated[str, typer.Argument(help="List id")],
+    url: Url = DEFAULT_URL,
+    key_file: KeyFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Cancel all that is open of a list, and print it."""
+    cancelled = _run(
+        lambda client: client.cancel_order_list(list_id),
+        url,
+        key_file,
+        "repeat the command, which cancels nothing else",
+        _NO_SUCH_LIST,
+    )
+    _print_lists([cancelled], as_json=as_json)
 
 
 @orders_app.command("list")

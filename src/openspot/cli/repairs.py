@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from openspot.cli.common import error_console, fail, running_settings
+from openspot.cli.common import database_settings, error_console, fail, running_settings
 from openspot.cli.operation import reconcile_once
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.kit.log import configure_log
@@ -34,7 +34,7 @@ def rebuild(
     from openspot.reconcile.rebuild import rebuild as repair
     from openspot.reconcile.settings import ReconcileSettings
 
-    settings = running_settings(ReconcileSettings)
+    settings = database_settings(ReconcileSettings, 2)
     configure_log(settings.model_copy(update={"log_level": "ERROR"}), "rebuild")
     try:
         rebuilt = asyncio.run(repair(settings, is_plan=plan, wait_s=wait))
@@ -79,7 +79,7 @@ def book_adjustments(
 
     if not plan and not REASON_LENGTH_MIN <= len(reason) <= REASON_LENGTH_MAX:
         raise fail(f"--reason must have {REASON_LENGTH_MIN} to {REASON_LENGTH_MAX} characters", code=2)
-    settings = running_settings(RestEdgeSettings)
+    settings = database_settings(RestEdgeSettings, 2)
     configure_log(settings.model_copy(update={"log_level": "ERROR"}), "book-adjustments")
     name = operator or f"shell:{getpass.getuser()}"
     try:
@@ -117,7 +117,7 @@ def rebuild_positions(
     from openspot.reconcile.rebuild_positions import rebuild_positions as repair
     from openspot.reconcile.settings import ReconcileSettings
 
-    settings = running_settings(PositionSettings)
+    settings = database_settings(PositionSettings, 2)
     configure_log(settings.model_copy(update={"log_level": "ERROR"}), "rebuild")
     try:
         rebuilt = asyncio.run(repair(settings, is_plan=plan, wait_s=wait))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from openspot.cli.common import fail, running_settings
+from openspot.cli.common import database_settings, fail
 from openspot.kit.log import configure_log
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def export(
 def _settings() -> "ReservesSettings":
     from openspot.reserves.settings import ReservesSettings
 
-    settings = running_settings(ReservesSettings)
+    settings = database_settings(ReservesSettings)
     configure_log(settings.model_copy(update={"log_level": "ERROR"}), "reserves")
     return settings
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
-from openspot.cli.common import error_console, fail, platform_settings, running_settings
+from openspot.cli.common import database_settings, error_console, fail, platform_settings
 from openspot.kit.log import configure_log
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _require_own(settings: Any) -> None:
 def _settings() -> "ApiKeySettings":
     from openspot.http.api_keys.settings import ApiKeySettings
 
-    settings = running_settings(ApiKeySettings)
+    settings = database_settings(ApiKeySettings)
     configure_log(settings.model_copy(update={"log_level": "ERROR"}), "secrets")
     return settings
 

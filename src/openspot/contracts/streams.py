@@ -88,6 +88,9 @@ MARGIN = StreamDefinition(
 
 STREAMS = (TRADES, TRADE_SIDES, ORDERS, BALANCES, CUSTODY, RISK, TRANSFERS, MARGIN, NOTIFICATIONS)
 
+RETIRED_CONSUMERS = ((ORDERS.name, "rest-edge-fills"),)
+"""Stream and durable name of consumers that earlier releases used: a prepared bus does not have them."""
+
 # Patterns differ in their first two tokens or in their length.
 _BY_SHAPE = {
     (*pattern.split(".")[:2], pattern.count(".")): definition

@@ -89,6 +89,9 @@ class Deposits:
 
         Those that operators have paused wait: the first call after the pause publishes them.
         """
+        # Nearly always nothing waits, and this takes one round trip instead of three.
+        if not await self._pool.fetchval("SELECT EXISTS (SELECT FROM custody_deposits WHERE confirmed_at IS NULL)"):
+            return 0
         now = utc_datetime(self._clock)
         height = self._chain.height(now)
         announced = 0

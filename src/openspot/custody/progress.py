@@ -288,6 +288,7 @@ class WithdrawalProgress:
             withdrawal.reason or (None if what == "completed" else withdrawal.status.value),
             withdrawal.tx_hash,
             self._milliseconds(),
+            cancelled=withdrawal.status is Status.CANCELLED,
         )
         await self._bus.publish(subject, outcome, f"{withdrawal.withdrawal_id}-{what}")
 

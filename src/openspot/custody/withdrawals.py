@@ -165,12 +165,16 @@ class Withdrawals:
         return withdrawal
 
     async def sign(self, withdrawal_id: str, signer: str, seed: bytes, *, operator: str = "") -> Withdrawal:
-        """Add the signature of one of the wallet's signers. The audit entry names the operator who asked for it."""
+        """Add the signature of one of the wallet's signers. The audit entry names the operator who asked for it.
+
+        An operator must not ask for a signature of a withdrawal of their own, as for every other decision.
+        """
         now = utc_datetime(self._clock)
         async with store.transaction(self._pool) as connection:
-            withdrawal = await store.lock(connection, withdrawal_id)
-            if withdrawal is None:
-                raise WithdrawalError(RefusalCode.NOT_FOUND, f"withdrawal {withdrawal_id} not found")
+            if operator:
+                withdrawal = await self._locked(connection, withdrawal_id, operator)
+            else:
+                withdrawal = await self._existing(connection, withdrawal_id)
             if withdrawal.status is not Status.SIGNING or withdrawal.digest is None:
                 raise WithdrawalError(RefusalCode.VALIDATION, f"the withdrawal is {withdrawal.status}")
             if signer not in signers_of(withdrawal.wallet):
@@ -313,6 +317,13 @@ class Withdrawals:
             updated_at=now,
         )
 
+    async def _existing(self, connection: Connection, withdrawal_id: str) -> Withdrawal:
+        """Lock and return the withdrawal."""
+        withdrawal = await store.lock(connection, withdrawal_id)
+        if withdrawal is None:
+            raise WithdrawalError(RefusalCode.NOT_FOUND, f"withdrawal {withdrawal_id} not found")
+        return withdrawal
+
     async def _locked(self, connection: Connection, withdrawal_id: str, operator: str) -> Withdrawal:
         """Lock and return the withdrawal for an operator's decision. The operator must not be its requester, and own
         no account that is linked with the requester's.
@@ -322,9 +333,7 @@ class Withdrawals:
                 RefusalCode.VALIDATION,
                 "the operator's name must be 1 to 64 small letters, digits or . _ @ + -",
             )
-        withdrawal = await store.lock(connection, withdrawal_id)
-        if withdrawal is None:
-            raise WithdrawalError(RefusalCode.NOT_FOUND, f"withdrawal {withdrawal_id} not found")
+        withdrawal = await self._existing(connection, withdrawal_id)
         if withdrawal.user_id.lower() in await store.accounts_of(connection, operator):
             raise WithdrawalError(RefusalCode.VALIDATION, "nobody may decide on a withdrawal of their own")
         return withdrawal

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from openspot.domain.market import SLIPPAGE_BPS_MAX
-from openspot.domain.money import AMOUNT_SCALE, BASIS_POINTS, EXACT
+from openspot.domain.money import AMOUNT_SCALE, BASIS_POINTS, EXACT, decimal_to_text
 from openspot.domain.symbol import CURRENCY_TEXT, FEE_BPS_MAX, SCALED_MAX, SYMBOL_TEXT
 
 NAME_LENGTH_MAX = 64
@@ -89,7 +89,10 @@ class ProposedBounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposedMarket:
-    """A market that is to be listed. `base_places` are those of the base asset, None if nobody knows the asset."""
+    """A market that is to be listed. `base_places` are those of the base asset, None if nobody knows the asset.
+
+    `steps` are tick and lot of the symbol if the engine has it already, but not as a market: they never change.
+    """
 
     symbol: str
     base_places: int | None
@@ -103,11 +106,12 @@ class ProposedMarket:
     announcement: str
     status: MarketStatus
     schedule: Sequence[ScheduledStatus]
+    steps: tuple[Decimal, Decimal] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What the checks compare a proposal with: the engine's symbols, its time, and whether markets have phases."""
+    """What the checks compare a proposal with: the engine's markets, its time, and whether markets have phases."""
 
     symbols: frozenset[str]
     now_ms: int
@@ -130,6 +134,14 @@ def market_checks(market: ProposedMarket, around: Surroundings) -> list[ListingC
                "" if market.quote_places is not None else f"there is no asset {quote}"),
     ]  # fmt: skip
     checks += step_checks(market.tick, market.lot, market.base_places)
+    if market.steps is not None:
+        checks += [
+            _check(field, "that of the symbol, which exists already",
+                   "" if value == own else f"must be {decimal_to_text(own)}, with which the symbol was created")
+            for field, value, own in zip(
+                ("tickSize", "lotSize"), (market.tick, market.lot), market.steps, strict=True
+            )
+        ]  # fmt: skip
     checks += fee_checks(market.taker_fee_bps, market.maker_fee_bps)
     checks += bound_checks(market.bounds, market.lot)
     checks += text_checks(market.name, market.announcement)

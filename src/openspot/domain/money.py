@@ -99,7 +99,9 @@ def text_to_amount(text: str) -> int:
 
 def decimal_to_text(value: Decimal) -> str:
     """The shortest plain decimal text of `value`, without exponent."""
-    text = format(value, "f")
+    text = str(value)
+    if "E" in text:
+        text = format(value, "f")
     if "." in text:
         text = text.rstrip("0").rstrip(".")
     return "0" if text in ("-0", "") else text

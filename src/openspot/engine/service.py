@@ -86,6 +86,8 @@ async def run(settings: EngineSettings, stop: asyncio.Event) -> None:
             ws_max_size=_STREAM_MESSAGE_BYTES_MAX,
         )
         frame.at_end(server.stop)
+        # A request that waits would outlive the time that a server has to stop.
+        frame.at_end(engine.board.end)
         frame.at_end(grpc_server.stop)
         frame.at_end(frames.stop)
         await admin.start()

@@ -108,6 +108,8 @@ class TransferRunner:
     async def resume(self) -> int:
         """Attempt what is due, oldest first; returns how many transfers that were. A failure of one stops no other."""
         due_by, count = self._now(), 0
+        if not await self._note_waiting():
+            return 0
         # One after the other: the lease of each begins with its own attempt, however long those before it took.
         while count < AT_A_TIME and (leased := await self._store.lease_due(due_by, self._now() + LEASE, ATTEMPTS_MAX)):
             transfer, number = leased
@@ -118,10 +120,16 @@ class TransferRunner:
                 log.warning("the outcome of a transfer was not written", reference=transfer.reference, error=str(error))
             except Exception:
                 log.exception("a transfer's attempt failed", reference=transfer.reference)
+        if count:
+            await self._note_waiting()
+        return count
+
+    async def _note_waiting(self) -> int:
+        """Show how many transfers are pending, and return that number."""
         pending, owed = await self._store.count_waiting()
         self._metrics.pending.set(pending)
         self._metrics.owed.set(owed)
-        return count
+        return pending
 
     async def revive(self) -> None:
         """At the start of a process: begin again with what has used up its attempts."""

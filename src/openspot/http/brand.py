@@ -4,7 +4,8 @@ The folder may hold:
 
 - `brand.toml`: `name`, `mail_signature`, `[[links]]` with `title` and `url`, `[colours.light]` and `[colours.dark]`;
 - `logo.svg`, which stands beside the name;
-- `legal/*.md`: legal texts in Markdown, each of which begins with its title (`# Terms of use`).
+- `legal/*.md`: legal texts in Markdown, each of which begins with its title (`# Terms of use`);
+- `mails/<kind>.<language>.txt`: mails in the operator's words (`brand_mails.py`).
 
 Everything is read once, at the start.
 """
@@ -13,11 +14,13 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, Field
 
+from openspot.http.brand_mails import BrandError, MailTemplates, read_mail_templates
 from openspot.kit.settings import PREFIX, Settings
 
 NAME_LENGTH_MAX = 40
@@ -38,17 +41,13 @@ _TEXT_NAME = re.compile(r"[a-z0-9-]{1,40}")
 _SCHEMES = ("https", "http", "mailto")
 
 
-class BrandError(ValueError):
-    """The folder holds something that cannot be used. The message names the file, the field and the reason."""
-
-
 class BrandSettings(Settings):
     """Where the brand is."""
 
     brand_folder: str = Field(
         default="",
         validation_alias=AliasChoices("brand_folder", f"{PREFIX}BRAND"),
-        description="Folder with the name, logo, colours, links and legal texts of your exchange "
+        description="Folder with the name, logo, colours, links, legal texts and mails of your exchange "
         "([brand](../guides/brand.md)); empty: OpenSpot's own",
     )
 
@@ -74,7 +73,10 @@ class LegalText(NamedTuple):
 
 
 class Brand(NamedTuple):
-    """Name and look of the exchange. `colours` are by theme and purpose; `mail_signature` ends every mail."""
+    """Name and look of the exchange. `colours` are by theme and purpose; `mail_signature` ends every mail.
+
+    `mails` are in the operator's words. Those without a template have the words of OpenSpot.
+    """
 
     name: str = "OpenSpot"
     mail_signature: str = "OpenSpot"
@@ -82,6 +84,7 @@ class Brand(NamedTuple):
     colours: Mapping[str, Mapping[str, str]] = {}
     logo: bytes = b""
     legal: tuple[LegalText, ...] = ()
+    mails: MailTemplates = MappingProxyType({})
 
 
 def read_brand(folder: Path) -> Brand:
@@ -97,6 +100,7 @@ def read_brand(folder: Path) -> Brand:
         colours=_colours(content.pop("colours", {})),
         logo=_logo(folder / "logo.svg"),
         legal=tuple(_legal(path) for path in sorted((folder / "legal").glob("*.md"))),
+        mails=read_mail_templates(folder / "mails"),
     )
     if content:
         raise _fault(next(iter(content)), f"is unknown; known are {', '.join(Brand._fields[:4])}")

@@ -42,7 +42,8 @@ class EndedSessionsFollower:
 
     def _take(self, entry: Entry[bytes]) -> None:
         if entry.value is not None:
-            self._revoked.add(entry.key, entry.created_ms / 1000 + self._life_s)
+            # The clock of the bus may be minutes behind. By its time alone tokens would work again before they expire.
+            self._revoked.add(entry.key, max(entry.created_ms / 1000, time.time()) + self._life_s)
 
     async def _forget_expired(self) -> None:
         while True:

@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 
 from openspot.http.validation import messages_of
 from openspot.kit.database import TRANSIENT_ERRORS
+from openspot.kit.sealing import UnsealError
 
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 _CODES = {
@@ -120,4 +121,7 @@ def as_http_error(error: Exception, translations: Mapping[type[Exception], Error
         return HttpError(error.status_code, str(error.detail), headers=headers)
     if isinstance(error, TRANSIENT_ERRORS):
         return service_unavailable("the database does not respond now")
+    if isinstance(error, UnsealError):
+        # It stays so until the operator gives the secret: no Retry-After.
+        return HttpError(503, "this is sealed with a secret that the exchange does not have", "SEALING_SECRET_MISSING")
     return HttpError(500, "internal error")

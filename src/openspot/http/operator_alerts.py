@@ -30,6 +30,7 @@ class AlertKind(StrEnum):
     PRICE_STALE = "price_stale"
     LOGINS_FAIL = "logins_fail"
     LARGE_WITHDRAWAL = "large_withdrawal"
+    DOCUMENTS_FILL = "documents_fill"
     MARKET_INTERRUPTED = "market_interrupted"
 
 

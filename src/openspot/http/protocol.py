@@ -1,12 +1,14 @@
 """uvicorn's HTTP and WebSocket protocols, with the bounds that uvicorn does not have (docs/adr/0010).
 
 A head has at most HEAD_BYTES_MAX bytes and HEADERS_MAX headers, and is complete within HEAD_S_MAX seconds. A client
-that does not take its response, or its messages, within SEND_S_MAX seconds is cut off.
+that does not take its response, or its messages, within SEND_S_MAX seconds is cut off. A connection that ends with a
+response while its body still comes is half closed first: a client that goes on sending would lose it.
 """
 
 import asyncio
+from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 
 from prometheus_client import Counter
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -22,12 +24,26 @@ HEADERS_MAX = 100
 HEAD_S_MAX = 10.0
 SEND_S_MAX = 30.0
 KEEP_ALIVE_S = 75
+LINGER_S_MAX = 30.0
+LINGER_BYTES_MAX = 32 * 1024 * 1024
+"""What is left of a body after its response is read and dropped within these bounds."""
 FRAGMENTS_MAX = 256
 """A WebSocket message comes in at most so many parts."""
 WRITE_BUFFER_BYTES_MAX = 4 * 1024 * 1024
 """More bytes must not wait for a WebSocket client."""
 
 REFUSED = Counter("openspot_http_connections_ended_total", "Connections that the server ended", ["reason"])
+
+
+class _ResponseTransport:
+    """A transport as a response uses it. Where the response ends the connection, the protocol decides how."""
+
+    __slots__ = ("close", "is_closing", "write")
+
+    def __init__(self, transport: asyncio.Transport, end: Callable[[], None]) -> None:
+        self.write = transport.write
+        self.is_closing = transport.is_closing
+        self.close = end
 
 
 class GuardedProtocol(HttpToolsProtocol):
@@ -49,12 +65,15 @@ class GuardedProtocol(HttpToolsProtocol):
         self._send_deadline: asyncio.TimerHandle | None = None
         self._refusal: HttpError | None = None
         self._is_upgraded = False
+        self._lingers = False
+        self._responses: _ResponseTransport | None = None
 
     # The connection
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Admit the connection if there is a place for it, else refuse it."""
         super().connection_made(transport)
+        self._responses = _ResponseTransport(transport, self._end)
         address = self.client[0] if self.client else ""
         if self._open_connections.admit(transport, address, self._cut):
             self._start_deadline(HEAD_S_MAX)
@@ -66,6 +85,9 @@ class GuardedProtocol(HttpToolsProtocol):
         self._stop_deadline()
         self.resume_writing()
         self._open_connections.remove(self.transport)
+        if self._responses is not None:
+            # What has ended must not wait for the garbage collector.
+            self._responses.close = self.transport.close
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
@@ -121,7 +143,10 @@ class GuardedProtocol(HttpToolsProtocol):
         self._heads += 1
         self._framing_bytes = self._discarded_bytes = 0
         self._open_connections.note_request(self.transport)
+        known = self.cycle
         super().on_headers_complete()
+        if self.cycle is not known:
+            self.cycle.transport = cast(asyncio.Transport, self._responses)
 
     def on_body(self, body: bytes) -> None:
         """A part of a body has come. Parts that come after the response are dropped, up to a bound."""
@@ -129,12 +154,17 @@ class GuardedProtocol(HttpToolsProtocol):
         super().on_body(body)
         if self.cycle.response_complete:
             self._discarded_bytes += len(body)
-            if self._discarded_bytes > DISCARDED_BYTES_MAX:
+            if self._discarded_bytes > LINGER_BYTES_MAX:
                 self.transport.close()
+            elif self._discarded_bytes > DISCARDED_BYTES_MAX:
+                self._linger()
 
     def on_message_complete(self) -> None:
         """The request is complete: what comes next is another head."""
         super().on_message_complete()
+        if self._lingers:
+            self.transport.close()
+            return
         self._waits_for_head = True
         self._has_begun = False
         self._head_bytes = 0
@@ -145,12 +175,14 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """The response is sent."""
+        if self._lingers:
+            self.pipeline.clear()
         super().on_response_complete()
         if self.transport.is_closing() or self.pipeline:
             return
         self._open_connections.note_response(self.transport)
         if not self._waits_for_head and self._deadline is None:
-            self._start_deadline(HEAD_S_MAX)
+            self._start_deadline(LINGER_S_MAX)
 
     def handle_websocket_upgrade(self) -> None:
         """Hand the connection over. No deadline of HTTP may write into it from now on."""
@@ -161,6 +193,9 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what the parser could not read, or what `on_headers_complete` refused."""
+        if self._lingers:
+            self.transport.close()
+            return
         self._refuse(self._refusal or HttpError(400, "the request is not valid HTTP", "MALFORMED_REQUEST"))
 
     # Endings
@@ -174,6 +209,22 @@ class GuardedProtocol(HttpToolsProtocol):
         self._stop_deadline()
         self.transport.write(refusal_bytes(error))
         self.transport.close()
+
+    def _end(self) -> None:
+        """End the connection after a response: at once if the request is complete, else when its body has been read."""
+        if self._waits_for_head:
+            self.transport.close()
+        else:
+            self._linger()
+
+    def _linger(self) -> None:
+        """Send nothing more, and drop what still comes of the body."""
+        if self._lingers or self.transport.is_closing():
+            return
+        self._lingers = True
+        self._stop_deadline()
+        self._start_deadline(LINGER_S_MAX)
+        self.transport.write_eof()
 
     def _cut(self) -> None:
         REFUSED.labels("CUT").inc()
@@ -194,7 +245,9 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def _on_deadline(self) -> None:
         self._deadline = None
-        if not self.transport.is_closing():
+        if self._lingers:
+            self._cut()
+        elif not self.transport.is_closing():
             self._refuse(HttpError(408, "the request did not arrive in time"))
 
 

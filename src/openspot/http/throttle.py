@@ -100,13 +100,19 @@ class Throttle(Protocol):
 
 
 def network_of(address: str) -> str:
-    """The network that counts as one client: an IPv4 address, or the /64 that an IPv6 address belongs to."""
+    """The network that counts as one client: an IPv4 address, or the /64 that an IPv6 address belongs to.
+
+    A proxy may write an IPv4 address as an IPv6 one (`::ffff:192.0.2.1`). All of these lie in one /64.
+    """
     if ":" not in address:
         return address
     try:
-        return str(ipaddress.ip_network((address, IPV6_SUBSCRIBER_PREFIX), strict=False))
+        read = ipaddress.IPv6Address(address)
     except ValueError:
         return address
+    if read.ipv4_mapped is not None:
+        return str(read.ipv4_mapped)
+    return str(ipaddress.ip_network((int(read), IPV6_SUBSCRIBER_PREFIX), strict=False))
 
 
 def caller_key(subject: str | None, address: str) -> str:

@@ -22,8 +22,10 @@ def system_clock() -> int:
     return time.time_ns()
 
 
+@lru_cache(maxsize=1024)
 def iso_from_ms(milliseconds: int) -> str:
     """ISO 8601 in UTC with milliseconds: 2026-01-02T03:04:05.678Z."""
+    # Cached: events of one commit share their time, and each state of an order repeats when it was made.
     seconds, rest = divmod(milliseconds, 1000)
     return f"{_iso_second(seconds)}.{rest:03d}Z"
 

@@ -4,9 +4,11 @@ Amounts are sent as text and are `numeric` in SQL, so no amount ever becomes a f
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+import functools
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from decimal import Decimal
+from typing import Any, TypeVar, cast
 
 import asyncpg
 
@@ -20,6 +22,8 @@ CLOSE_S_MAX = 5.0
 
 REPAIR_LOCK = 0x0905_5107
 """The key of the advisory lock that lets one repair or one run of the archive change rows at a time."""
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 Pool = asyncpg.Pool
 Connection = asyncpg.Connection | asyncpg.pool.PoolConnectionProxy
@@ -47,6 +51,57 @@ class DatabaseUnavailableError(Exception):
     """The database does not answer."""
 
 
+def _noted(method: Method, *, leaves_open: bool = False) -> Method:
+    """`method` of a connection, which notes whether it ended well and left nothing open."""
+
+    @functools.wraps(method)
+    async def noted(connection: "PooledConnection", *arguments: Any, **named: Any) -> Any:
+        connection.must_be_reset = True
+        result = await method(connection, *arguments, **named)
+        connection.must_be_reset = leaves_open
+        return result
+
+    return cast(Method, noted)
+
+
+class PooledConnection(asyncpg.Connection):
+    """A connection whose pool resets it after a use only if the use may have left something behind.
+
+    Services never change their sessions, so a statement that ended well leaves nothing behind. One that was parsed and
+    not run has begun a transaction, and only the reset ends it (docs/adr/0124). `executemany` without rows is one:
+    asyncpg would parse its statement and run nothing. So nothing is sent for it.
+    """
+
+    __slots__ = ("must_be_reset",)
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.must_be_reset = False
+
+    def get_reset_query(self) -> str:
+        """The statements of a reset. Empty if there is nothing to reset."""
+        return super().get_reset_query() if self.must_be_reset else ""
+
+    async def executemany(self, command: str, args: Iterable[Sequence[Any]], *, timeout: float | None = None) -> None:
+        """Run `command` for each row of `args`."""
+        rows = list(args)
+        if rows:
+            await self._run_many(command, rows, timeout=timeout)
+
+    _run_many = _noted(asyncpg.Connection.executemany)
+    prepare = _noted(asyncpg.Connection.prepare, leaves_open=True)
+    fetchmany = _noted(asyncpg.Connection.fetchmany, leaves_open=True)
+    copy_from_query = _noted(asyncpg.Connection.copy_from_query, leaves_open=True)
+    copy_from_table = _noted(asyncpg.Connection.copy_from_table, leaves_open=True)
+    set_type_codec = _noted(asyncpg.Connection.set_type_codec, leaves_open=True)
+    execute = _noted(asyncpg.Connection.execute)
+    fetch = _noted(asyncpg.Connection.fetch)
+    fetchrow = _noted(asyncpg.Connection.fetchrow)
+    fetchval = _noted(asyncpg.Connection.fetchval)
+    copy_records_to_table = _noted(asyncpg.Connection.copy_records_to_table)
+    copy_to_table = _noted(asyncpg.Connection.copy_to_table)
+
+
 async def create_pool(
     settings: Settings, connections_max: int = 4, timeout_s: float = 30.0, *, transaction_pause_s_max: int = 0
 ) -> Pool:
@@ -66,6 +121,7 @@ async def create_pool(
                 settings.database_url,
                 min_size=1,
                 max_size=connections_max,
+                connection_class=PooledConnection,
                 command_timeout=30,
                 server_settings={
                     "application_name": "openspot",
@@ -104,6 +160,7 @@ async def create_idle_pool(settings: Settings, connections_max: int) -> Pool:
         settings.database_url,
         min_size=0,
         max_size=connections_max,
+        connection_class=PooledConnection,
         command_timeout=settings.request_timeout_s,
         timeout=settings.request_timeout_s,
         server_settings={"application_name": "openspot", "timezone": "UTC"},

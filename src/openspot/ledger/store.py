@@ -300,6 +300,10 @@ class LedgerStore:
         Leaves out events of the users in `without` and events that another process is publishing. If the context ends
         with an exception, nothing is deleted.
         """
+        # Nearly always nothing waits, and this takes one round trip instead of three.
+        if not await self._pool.fetchval("SELECT EXISTS (SELECT FROM ledger_outbox ORDER BY outbox_id LIMIT 1)"):
+            yield WaitingEvents({}, [])
+            return
         async with self._pool.acquire() as connection, connection.transaction(isolation="read_committed"):
             rows = await connection.fetch(_READ_OUTBOX, age_s, limit, list(without))
             states = await _read(connection, {AccountKey(row["user_id"], row["asset"]) for row in rows}) if rows else {}

@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
 import msgspec
-from dbos import DBOS, DBOSConfig, Queue, _workflow_commands
+from dbos import DBOS, DBOSConfig, Queue, _scheduler, _workflow_commands
 
 from openspot.contracts.messages import ExecutedTrade
 from openspot.kit.log import get_logger
@@ -58,6 +58,8 @@ class Workflows:
         # By default it looks every second, for a settlement's worth of processor time. There are no settings for it.
         _workflow_commands._BACKGROUND_JOBS_INTERVAL_SEC = LOOK_S
         library._registry.get_internal_queue()._polling_interval_sec = LOOK_S
+        # For the first minute it looks every second for timetables, of which there are none.
+        _scheduler._STARTUP_FAST_POLL_DURATION_SEC = 0.0
 
         @DBOS.step(name="settle-and-announce")
         async def settle_and_announce(data: bytes) -> None:

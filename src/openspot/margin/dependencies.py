@@ -14,7 +14,7 @@ from openspot.engine_client.commands import EngineCommands
 from openspot.engine_client.queries import EngineQueries
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.database import Pool
-from openspot.margin.marks import MarkPrices
+from openspot.margin.marks import MarkPriceCache
 from openspot.margin.settings import MarginSettings
 
 SYMBOLS_KEPT_S = 30.0
@@ -42,7 +42,7 @@ class Dependencies:
     bus: MarginBus
     commands: EngineCommands
     queries: EngineQueries
-    marks: MarkPrices
+    marks: MarkPriceCache
     markets: MarketConfiguration
     clock: Clock
     wake: Callable[[], None] = lambda: None

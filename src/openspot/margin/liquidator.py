@@ -44,11 +44,11 @@ from openspot.margin.liquidation_plan import Markets, is_sure, round_orders, sel
 from openspot.margin.metrics import LIQUIDATIONS
 from openspot.margin.orders import (
     MarginOrder,
-    OrderFill,
+    OrderOutcome,
     OrderRefusedError,
-    fill_of,
     nothing_filled,
-    recorded_fill,
+    outcome_of,
+    recorded_outcome,
 )
 from openspot.margin.records import LiquidationRow, MarginPositionRow, derived_id
 from openspot.margin.slices import Slices, is_fair
@@ -212,18 +212,18 @@ class Liquidator:
         has_traded = False
         for order in row.orders:
             try:
-                fill = await self._place(account, row, order)
+                outcome = await self._place(account, row, order)
             except OrderRefusedError as error:
                 # If an earlier attempt still reaches the engine, the next round trades with the changed holdings.
-                fill = nothing_filled(str(error))
-            has_traded = has_traded or fill.quantity > 0
-            if not fill.quantity:
-                log.warning("a liquidation order was not filled", symbol=order.symbol, reason=fill.reason)
+                outcome = nothing_filled(str(error))
+            has_traded = has_traded or outcome.quantity > 0
+            if not outcome.quantity:
+                log.warning("a liquidation order was not filled", symbol=order.symbol, reason=outcome.reason)
         row.idle_rounds = 0 if has_traded else row.idle_rounds + 1
         row.liquidation = finish_step(liquidation, LiquidationStep.LIQUIDATION_ORDERS, liquidation.round)
         return True
 
-    async def _place(self, account: LockedAccount, row: LiquidationRow, order: LiquidationOrder) -> OrderFill:
+    async def _place(self, account: LockedAccount, row: LiquidationRow, order: LiquidationOrder) -> OrderOutcome:
         """How an order of the round ended. It is placed now, unless it was placed before or its price is not fair.
 
         Raises OrderRefusedError if the router refuses it, now or before.
@@ -233,7 +233,7 @@ class Liquidator:
         order_id = derived_id(message_id)
         if not await self._may_be_placed(order):
             # A process that was killed may have placed it already.
-            placed_before = await recorded_fill(account.connection, order_id)
+            placed_before = await recorded_outcome(account.connection, order_id)
             return placed_before or nothing_filled("the fair price has moved, or is not sure")
         event = LiquidationOrderEvent(
             id=message_id,
@@ -250,7 +250,7 @@ class Liquidator:
         )
         await dependencies.bus.publish(subjects.ORDERS_LIQUIDATION, event, message_id)
         placed = MarginOrder(order_id, account.account_id, order.symbol, order.side, order.quantity, price=order.price)
-        return await fill_of(dependencies, account.connection, placed)
+        return await outcome_of(dependencies, account.connection, placed)
 
     async def _may_be_placed(self, order: LiquidationOrder) -> bool:
         """Whether the order's worst price is still near the fair price, which must be sure."""

@@ -17,7 +17,7 @@ class StaleMarksError(Exception):
     """There are no current mark prices. The message says why."""
 
 
-class MarkPrices:
+class MarkPriceCache:
     """The mark prices as this process knows them. `monotonic` returns the monotonic clock's seconds."""
 
     def __init__(self, bus: Bus, valuation_asset: str, stale_s: float, monotonic: Callable[[], float]) -> None:

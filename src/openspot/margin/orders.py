@@ -22,7 +22,7 @@ class OrderUndecidedError(Exception):
     """Nobody knows yet how the order ended. The caller repeats the call until it is known."""
 
 
-class OrderFill(NamedTuple):
+class OrderOutcome(NamedTuple):
     """How an order ended, at 18 places. `spent` is the notional with the fee. `reason` says why it was refused."""
 
     quantity: int
@@ -54,12 +54,12 @@ class MarginOrder(NamedTuple):
     price: int | None = None
 
 
-async def fill_of(dependencies: Dependencies, connection: Connection, order: MarginOrder) -> OrderFill:
+async def outcome_of(dependencies: Dependencies, connection: Connection, order: MarginOrder) -> OrderOutcome:
     """Place an order, unless it was placed before, and return how it ended.
 
     Raises OrderRefusedError if the router refuses it, and OrderUndecidedError.
     """
-    recorded = await recorded_fill(connection, order.order_id)
+    recorded = await recorded_outcome(connection, order.order_id)
     if recorded is not None:
         return recorded
     request = SubmitOrder(
@@ -88,10 +88,10 @@ async def fill_of(dependencies: Dependencies, connection: Connection, order: Mar
     is_repeat = reply.code is RefusalCode.DUPLICATE_ORDER_ID or reply.error == ResultCode.DUPLICATE_ORDER_ID.name
     if reply.order is None or is_repeat or OrderStatus(reply.order.status) not in _ENDED:
         raise OrderUndecidedError(reply.error or "the order has not ended")
-    return _fill(reply.order)
+    return _outcome(reply.order)
 
 
-async def recorded_fill(connection: Connection, order_id: str) -> OrderFill | None:
+async def recorded_outcome(connection: Connection, order_id: str) -> OrderOutcome | None:
     """How an order ended, from the router's row; None if there is no row.
 
     Raises OrderRefusedError if the row is the router's refusal, OrderUndecidedError if the order has not ended.
@@ -112,7 +112,7 @@ async def recorded_fill(connection: Connection, order_id: str) -> OrderFill | No
         return nothing_filled(row["reject_reason"] or "nothing was traded")
     average = row["filled_notional"] / row["filled_quantity"]
     spent = notional + to_amount(row["fee"])
-    return OrderFill(quantity, notional, spent, parse_decimal(text_of(round(average, 18))), None)
+    return OrderOutcome(quantity, notional, spent, parse_decimal(text_of(round(average, 18))), None)
 
 
 async def was_placed(connection: Connection, order_id: str) -> bool:
@@ -127,7 +127,9 @@ async def was_never_placed(dependencies: Dependencies, connection: Connection, o
     return not found.found and not await connection.fetchval(query, order_id)
 
 
-async def refused_fill(dependencies: Dependencies, connection: Connection, order_id: str, reason: str) -> OrderFill:
+async def refused_outcome(
+    dependencies: Dependencies, connection: Connection, order_id: str, reason: str
+) -> OrderOutcome:
     """The end of an order that the router refused: nothing was filled, unless an earlier attempt reaches the engine.
 
     Waits `order_late_ms` for such an attempt, and raises OrderUndecidedError if there is one. Raises EngineError.
@@ -138,15 +140,15 @@ async def refused_fill(dependencies: Dependencies, connection: Connection, order
     return nothing_filled(reason)
 
 
-def _fill(record: OrderRecord) -> OrderFill:
+def _outcome(record: OrderRecord) -> OrderOutcome:
     quantity = to_amount(parse_decimal(record.filled_quantity))
     if not quantity or record.average_price is None:
         return nothing_filled(record.reject_reason or "nothing was traded")
     average = parse_decimal(record.average_price)
     notional = to_amount(round(average * parse_decimal(record.filled_quantity), 18))
-    return OrderFill(quantity, notional, notional + to_amount(parse_decimal(record.fee)), average, None)
+    return OrderOutcome(quantity, notional, notional + to_amount(parse_decimal(record.fee)), average, None)
 
 
-def nothing_filled(reason: str) -> OrderFill:
+def nothing_filled(reason: str) -> OrderOutcome:
     """The end of an order that traded nothing."""
-    return OrderFill(0, 0, 0, None, reason)
+    return OrderOutcome(0, 0, 0, None, reason)

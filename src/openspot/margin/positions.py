@@ -30,12 +30,12 @@ from openspot.margin.opening import MarginDecision, OpeningRequest, RefusalReaso
 from openspot.margin.order_sizes import cost_price, lot_of, part_error, smallest_market_order
 from openspot.margin.orders import (
     MarginOrder,
-    OrderFill,
+    OrderOutcome,
     OrderRefusedError,
     OrderUndecidedError,
-    fill_of,
     nothing_filled,
-    refused_fill,
+    outcome_of,
+    refused_outcome,
     was_never_placed,
     was_placed,
 )
@@ -235,30 +235,30 @@ class Positions:
             position.quantity,
             dependencies.settings.margin_slippage_bps,
         )
-        fill = await self._opening_fill(account, position, order, is_first=is_first)
-        wanted, position.quantity = position.quantity, fill.quantity
-        if fill.quantity:
+        outcome = await self._opening_outcome(account, position, order, is_first=is_first)
+        wanted, position.quantity = position.quantity, outcome.quantity
+        if outcome.quantity:
             status = next_position_status(position.status, MarginPositionTrigger.OPEN_FILLED)
             assert status is not None, "an opening position can be filled"
-            position.status, position.entry_price = status, fill.average_price
-            position.required_margin = -(-position.required_margin * fill.quantity // wanted)
+            position.status, position.entry_price = status, outcome.average_price
+            position.required_margin = -(-position.required_margin * outcome.quantity // wanted)
         else:
-            _fail(position, fill.reason or "nothing was traded", dependencies.now_ms())
+            _fail(position, outcome.reason or "nothing was traded", dependencies.now_ms())
         await store.save_position(connection, position)
         await store.touch(connection, account.account_id)
         if loan is not None and loan.status is LoanStatus.ACTIVE:
-            used = fill.quantity if position.side is Side.SELL else max(fill.spent - position.own_funds, 0)
+            used = outcome.quantity if position.side is Side.SELL else max(outcome.spent - position.own_funds, 0)
             await self._repay(account, position, loan, loan.borrowed - used, "surplus")
 
-    async def _opening_fill(
+    async def _opening_outcome(
         self, account: LockedAccount, position: MarginPositionRow, order: MarginOrder, *, is_first: bool
-    ) -> OrderFill:
+    ) -> OrderOutcome:
         """How the opening order ended. Raises OrderUndecidedError and EngineError."""
         dependencies, connection = self._dependencies, account.connection
         age_ms = self._age_ms(position)
         if age_ms <= OPENING_MS_MAX or not await was_never_placed(dependencies, connection, order.order_id):
             try:
-                return await fill_of(dependencies, connection, order)
+                return await outcome_of(dependencies, connection, order)
             except OrderRefusedError as error:
                 if is_first:
                     return nothing_filled(str(error))
@@ -288,13 +288,13 @@ class Positions:
             dependencies.settings.margin_slippage_bps,
         )
         try:
-            fill = await fill_of(dependencies, connection, order)
+            outcome = await outcome_of(dependencies, connection, order)
         except OrderRefusedError as error:
-            fill = await refused_fill(dependencies, connection, order.order_id, str(error))
-        before, position.quantity = position.quantity, max(position.quantity - fill.quantity, 0)
+            outcome = await refused_outcome(dependencies, connection, order.order_id, str(error))
+        before, position.quantity = position.quantity, max(position.quantity - outcome.quantity, 0)
         is_closed = not position.quantity
         trigger = MarginPositionTrigger.CLOSE_FILLED if is_closed else MarginPositionTrigger.CLOSE_ABANDONED
-        if is_part and fill.quantity >= quantity:
+        if is_part and outcome.quantity >= quantity:
             trigger = MarginPositionTrigger.PART_CLOSED
         status = next_position_status(position.status, trigger)
         assert status is not None, "a closing position can be filled or abandoned"
@@ -303,12 +303,12 @@ class Positions:
         if is_closed:
             position.closed_at = datetime_from_ms(dependencies.now_ms())
         elif trigger is MarginPositionTrigger.CLOSE_ABANDONED:
-            position.reason = fill.reason or "only a part could be traded"
+            position.reason = outcome.reason or "only a part could be traded"
         await store.save_position(connection, position)
         await store.touch(connection, account.account_id)
-        if loan is not None and loan.status is LoanStatus.ACTIVE and loan.repaying is None and fill.quantity:
+        if loan is not None and loan.status is LoanStatus.ACTIVE and loan.repaying is None and outcome.quantity:
             owed = loan.accrual.owed(dependencies.now_ms())
-            gained = fill.quantity if side is Side.BUY else 2 * fill.notional - fill.spent
+            gained = outcome.quantity if side is Side.BUY else 2 * outcome.notional - outcome.spent
             is_whole = is_closed and loan.asset in (spec.base, spec.quote)
             await self._repay(account, position, loan, owed if is_whole else min(gained, owed), str(position.closings))
 

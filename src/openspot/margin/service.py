@@ -28,7 +28,7 @@ from openspot.margin.handlers import RequestHandlers
 from openspot.margin.liquidation import IDLE_ROUNDS_ALARM
 from openspot.margin.liquidator import Liquidator
 from openspot.margin.loans import Loans
-from openspot.margin.marks import MarkPrices
+from openspot.margin.marks import MarkPriceCache
 from openspot.margin.metrics import LEADS
 from openspot.margin.positions import Positions
 from openspot.margin.scanner import Scanner
@@ -60,7 +60,7 @@ async def run(settings: MarginSettings, stop: asyncio.Event, *, clock: Clock = s
         frame.at_end(commands.close)
         queries = EngineQueries(settings)
         frame.at_end(queries.close)
-        marks = MarkPrices(bus, settings.margin_valuation_asset, settings.margin_mark_stale_s, time.monotonic)
+        marks = MarkPriceCache(bus, settings.margin_valuation_asset, settings.margin_mark_stale_s, time.monotonic)
         await marks.follow()
         dependencies = Dependencies(
             settings=settings,

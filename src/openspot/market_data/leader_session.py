@@ -93,6 +93,8 @@ class LeaderSession:
         self._lag = Lag(sources.settings.market_data_stale_s)
         self._is_loaded = False
         self._imports = 0
+        self._arrived = asyncio.Event()
+        """Set when events came since the books were published last."""
         self.markets = Markets(sources.settings.market_data_depth)
         self.fair_prices = FairPriceWork(sources.settings, sources.fair_price_store, checkpoint.token, sources.clock)
         self._unchanged_prices = UnchangedPrices(asyncio.get_running_loop().time)
@@ -129,7 +131,7 @@ class LeaderSession:
         if self._settings.has_complete_rules:
             work.append(self._every(TICK_S, self._tell_mark_prices))
         if self._settings.market_data_book_ms:
-            work.append(self._every(self._settings.market_data_book_ms / 1000, self._publish_books))
+            work.append(self._publish_changed_books(self._settings.market_data_book_ms / 1000))
         tasks = [asyncio.ensure_future(task) for task in work]
         try:
             await first_ended(*tasks)
@@ -289,6 +291,7 @@ class LeaderSession:
             await self._publish(
                 [(subjects.MARKETDATA_AGGREGATE, each.symbol, each) for each in aggregates.values()], "aggtrade"
             )
+        self._arrived.set()
         if not self._settings.market_data_book_ms:
             await self._publish_books()
         EVENTS.inc(len(events))
@@ -330,9 +333,20 @@ class LeaderSession:
             if self._is_loaded:
                 await work()
 
+    async def _publish_changed_books(self, interval_s: float) -> None:
+        """Publish what has changed once in each interval. While no event comes, nobody is woken."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await self._arrived.wait()
+            await asyncio.sleep(interval_s - loop.time() % interval_s)
+            if self._is_loaded and self._sources.bus.is_connected:
+                self._arrived.clear()
+                await self._publish_books()
+
     async def _publish_books(self) -> None:
         if not self._sources.bus.is_connected:
             # Nothing is lost: the next update covers the time without a connection.
+            self._arrived.set()
             return
         self._lease.check()
         messages = publishable(self.markets.all())
@@ -371,6 +385,8 @@ class LeaderSession:
     async def _publish(self, events: list[tuple[str, str, Message]], kind: str) -> None:
         """Publish events: (subject, symbol, message). Raises LeaseLostError."""
         self._lease.check()
+        if not events:
+            return
         for subject, symbol, message in events:
             await self._sources.bus.announce(subjects.of_symbol(subject, symbol), message)
         PUBLISHED.labels(kind).inc(len(events))

@@ -3,6 +3,9 @@
 Market data publishes each market's fair price when it changes, and every three seconds otherwise. A price that did not
 come again for a while is stale, so that a process whose connection or whose market data stands still decides nothing at
 an old price.
+
+A process that stood still itself finds messages of before in its connection, and they look new to it. So after a
+silence published prices count only when market data has been asked since: its reply is newer than all that waited.
 """
 
 import asyncio
@@ -38,25 +41,30 @@ class FairPrices:
         self._known: dict[str, tuple[FairPrice, float]] = {}
         self._asking = asyncio.Lock()
         self._asked_at = float("-inf")
+        self._heard_at = float("-inf")
+        self._silent_until = float("-inf")
+        """The end of the newest silence that was too long. What was asked before does not prove what came after it."""
 
     async def follow(self) -> None:
         """Begin to follow the published prices, and ask once for the present ones."""
+        self._heard_at = self._monotonic()
         await self._bus.subscribe(f"{subjects.MARKETDATA_FAIR_PRICE}.*", FairPriceEvent, self._take_event)
         await self.refresh()
 
     async def refresh(self) -> None:
         """Ask market data for all prices, unless that was done in the last second. A failed request changes nothing."""
         async with self._asking:
-            if self._monotonic() - self._asked_at < 1.0:
+            asked_at = self._monotonic()
+            if asked_at - self._asked_at < 1.0:
                 return
             try:
                 events = await self._client.fair_prices()
             except MarketDataUnavailableError as error:
                 log.warning("fair prices not read", error=str(error))
                 return
-            self._asked_at = self._monotonic()
+            self._asked_at = asked_at
             for event in events:
-                self._take(event)
+                self._take(event, asked_at)
 
     def of(self, symbol: str) -> FairPrice | None:
         """The fair price of a market; None if it never had one. A price that is not current has the state `stale`."""
@@ -77,9 +85,17 @@ class FairPrices:
         return asset_prices(valuation_asset, self.all())
 
     async def _take_event(self, _subject: str, event: FairPriceEvent) -> None:
-        self._take(event)
+        now = self._monotonic()
+        if now - self._heard_at >= self._stale_s:
+            self._silent_until = now
+        self._heard_at = now
+        if self._asked_at < self._silent_until:
+            await self.refresh()
+        if self._asked_at >= self._silent_until:
+            self._take(event, now)
 
-    def _take(self, event: FairPriceEvent) -> None:
+    def _take(self, event: FairPriceEvent, known_at: float) -> None:
+        """Take a price that market data had at `known_at`, in seconds of the monotonic clock, or later."""
         try:
             price = fair_price_of(event)
         except (MoneyError, ValueError) as error:
@@ -89,7 +105,7 @@ class FairPrices:
         if known is None and len(self._known) >= SYMBOLS_MAX:
             return
         if known is None or known[0].timestamp_ms <= price.timestamp_ms:
-            self._known[event.symbol] = (price, self._monotonic())
+            self._known[event.symbol] = (price, known_at)
 
 
 def fair_price_of(event: FairPriceEvent) -> FairPrice:

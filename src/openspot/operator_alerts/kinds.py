@@ -74,6 +74,11 @@ _ABOUT = {
         "a withdrawal worth OPENSPOT_ALERT_WITHDRAWAL_USD or more was asked for within a day",
         "Look at it among all withdrawals of the console, before it is approved.",
     ),
+    AlertKind.DOCUMENTS_FILL: About(
+        "The place for documents fills", TICKET, 0,
+        "documents of verifications take four fifths of OPENSPOT_KYC_DOCUMENTS_BYTES_MAX or more",
+        "Decide what waits, or raise the setting where the disk has room. When it is full, uploads are refused.",
+    ),
     AlertKind.MARKET_INTERRUPTED: About(
         "A market is interrupted", TICKET, 0,
         "the exchange itself has let a market enter an auction, because its price moved too far",

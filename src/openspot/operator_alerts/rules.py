@@ -13,6 +13,8 @@ from openspot.http.operator_alerts import AlertKind
 from openspot.kit.disk import MEBIBYTE, DiskSpace
 from openspot.kit.process_ends import ProcessEnd
 
+DOCUMENTS_FILLED_FROM = 0.8
+"""From this part of the place for documents on, operators are told."""
 NAMED_MAX = 10
 """A message names at most this many subjects, and counts the others."""
 RESTART_WINDOW_MS = 30 * 60_000
@@ -25,9 +27,13 @@ BELOW_LEVEL = "openspot_house_account_below_level"
 PRICE_STATE = "openspot_market_data_fair_price_state"
 LARGE_WITHDRAWALS = "openspot_custody_large_withdrawal_usd"
 USER_LOGINS, ENGINE_LOGINS = "openspot_edge_failed_logins_total", "openspot_engine_logins_total"
+DOCUMENTS_FILLED = "openspot_edge_documents_filled"
 METRICS = frozenset(
-    {LAG, STUCK, BREAKER, DIFFERENCES, BELOW_LEVEL, PRICE_STATE, LARGE_WITHDRAWALS, USER_LOGINS, ENGINE_LOGINS}
-)
+    {
+        LAG, STUCK, BREAKER, DIFFERENCES, BELOW_LEVEL, PRICE_STATE, LARGE_WITHDRAWALS, USER_LOGINS, ENGINE_LOGINS,
+        DOCUMENTS_FILLED,
+    }
+)  # fmt: skip
 """The metrics that the rules read."""
 
 
@@ -137,6 +143,7 @@ class Rules:
             (AlertKind.PRICE_STALE, {PRICE_STATE}, lambda all_seen: self._prices(all_seen, "stale")),
             (AlertKind.LOGINS_FAIL, {USER_LOGINS, ENGINE_LOGINS}, self._failed_logins),
             (AlertKind.LARGE_WITHDRAWAL, {LARGE_WITHDRAWALS}, self._withdrawals),
+            (AlertKind.DOCUMENTS_FILL, {DOCUMENTS_FILLED}, self._documents),
         )
         for kind, metrics, rule in judged:
             if any(metrics & each.metrics for each in seen.services):
@@ -219,6 +226,12 @@ class Rules:
         # Each process of custody shows the same rows.
         worth = {each.labels["withdrawal"]: int(each.value) for each in _samples(seen, LARGE_WITHDRAWALS)}
         return _named({name: f"withdrawal {name} is worth {usd:,} USD" for name, usd in worth.items()})
+
+    def _documents(self, seen: Observation) -> Finding | None:
+        filled = max((each.value for each in _samples(seen, DOCUMENTS_FILLED)), default=0.0)
+        if filled < DOCUMENTS_FILLED_FROM:
+            return None
+        return Finding(f"{filled:.0%} of the place for documents of verifications is taken")
 
 
 def _samples(seen: Observation, metric: str) -> list[Sample]:

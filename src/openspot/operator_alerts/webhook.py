@@ -9,6 +9,9 @@ import hmac
 
 import aiohttp
 
+from openspot.kit.connection_faults import connection_fault
+from openspot.operator_alerts.webhook_url import shown_url
+
 SIGNATURE_HEADER = "OpenSpot-Signature"
 ID_HEADER = "OpenSpot-Message-Id"
 TIMEOUT_S = 10.0
@@ -56,8 +59,12 @@ class Webhook:
                 await response.content.read(RESPONSE_BYTES_MAX)
         except TimeoutError as error:
             raise WebhookError(f"no answer within {self._timeout.total:g} s") from error
+        except aiohttp.ClientConnectorDNSError as error:
+            raise WebhookError(f"{shown_url(self._url)}: its name is not known") from error
+        except aiohttp.ServerDisconnectedError as error:
+            raise WebhookError(f"{shown_url(self._url)}: it closed the connection") from error
         except (aiohttp.ClientError, OSError) as error:
-            # Only the kind of error, because the text of some names the URL.
-            raise WebhookError(type(error).__name__) from error
+            # The text of some errors names the URL, whose path may be a secret.
+            raise WebhookError(f"{shown_url(self._url)}: {connection_fault(error)}") from error
         if not 200 <= response.status < 300:
             raise WebhookError(f"the receiver answered {response.status}", is_final=response.status in FINAL_STATUSES)

@@ -18,10 +18,10 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from openspot.domain.money import amount_to_text
-from openspot.positions.fifo_transaction import FifoTransaction, OrderKey, TransactionKind
+from openspot.positions.fifo_transaction import FifoTransaction, OrderKey, TransactionKind, order_key
 
-STATE_VERSION = 1
-_BEFORE_EVERYTHING: OrderKey = (-1, "")
+STATE_VERSION = 2
+_BEFORE_EVERYTHING: OrderKey = (-1, 0, "")
 
 
 class DisposalReason(StrEnum):
@@ -32,7 +32,7 @@ class DisposalReason(StrEnum):
 
 
 class Lot(NamedTuple):
-    """A quantity from one acquisition, and its total cost with fees. Lots sort by acquisition."""
+    """A quantity from one acquisition, and its total cost with fees. Lots have the order of their acquisitions."""
 
     acquired_at: int
     acquisition_id: str
@@ -88,7 +88,7 @@ class OutOfOrderError(FifoError):
     """A transaction does not come after the last applied one. The caller replays from an earlier checkpoint."""
 
     def __init__(self, key: OrderKey, last_key: OrderKey) -> None:
-        super().__init__(f"transaction {key[1]} at {key[0]} does not follow {last_key[1]} at {last_key[0]}")
+        super().__init__(f"transaction {key[2]} at {key[0]} does not follow {last_key[2]} at {last_key[0]}")
 
 
 class FifoStateError(ValueError):
@@ -114,10 +114,10 @@ class LotQueue:
         """Insert a lot by its acquisition date. A part that comes back joins the rest of its lot."""
         lots = self._lots
         self.quantity += lot.quantity
-        if not lots or lots[-1][:2] < lot[:2]:
+        if not lots or lots[-1].acquired_at < lot.acquired_at or _place_of(lots[-1]) < _place_of(lot):
             lots.append(lot)
             return
-        place = bisect_left(lots, lot[:2], key=lambda held: held[:2])
+        place = bisect_left(lots, _place_of(lot), key=_place_of)
         if lots[place][:2] == lot[:2]:
             held = lots[place]
             lots[place] = held._replace(quantity=held.quantity + lot.quantity, cost=held.cost + lot.cost)
@@ -141,6 +141,10 @@ class LotQueue:
                 lots[0] = Lot(acquired_at, acquisition_id, held - quantity, cost - cost_of_part)
                 quantity = 0
         return parts
+
+
+def _place_of(lot: Lot) -> OrderKey:
+    return order_key(lot.acquired_at, lot.acquisition_id)
 
 
 class FifoBook:
@@ -220,8 +224,8 @@ class FifoBook:
             if document["version"] != STATE_VERSION:
                 raise FifoStateError(f"state has version {document['version']}, not {STATE_VERSION}")
             book = cls(document["owner"])
-            timestamp, external_id = document["lastKey"]
-            book.last_key = (timestamp, external_id)
+            timestamp, sequence, external_id = document["lastKey"]
+            book.last_key = (timestamp, sequence, external_id)
             for account, asset, rows in document["holdings"]:
                 lots = [Lot(acquired_at, name, int(quantity), int(cost)) for acquired_at, name, quantity, cost in rows]
                 book._queues[account, asset] = LotQueue(lots)

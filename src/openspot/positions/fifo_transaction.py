@@ -17,8 +17,20 @@ TIMESTAMP_MAX = 253_402_300_799_999
 ACCOUNT_TEXT = re.compile(r"[!-~]([ -~]{0,62}[!-~])?")
 """The owner's name for a wallet or account: visible ASCII, with spaces only inside."""
 
-OrderKey = tuple[int, str]
-"""(timestamp, external id). Transactions are computed in this order, in whatever order they arrive."""
+FILL_PATTERN = "[^:]*-([0-9]{1,18}):(?:buy|sell):(?:from|to)"
+"""A regular expression, for Python and for PostgreSQL.
+
+It is that of the external id of a fill's transaction: the trade's id, which ends with the engine's sequence, side and
+leg.
+"""
+_FILL_TEXT = re.compile(FILL_PATTERN)
+
+OrderKey = tuple[int, int, str]
+"""(timestamp, engine's sequence, external id). Transactions are computed in this order, in whatever order they arrive.
+
+The sequence is that of a fill's trade: within a millisecond the engine knows which was first. It is 0 for all others,
+so what arrived in the same millisecond counts before what was traded.
+"""
 
 
 class TransactionKind(StrEnum):
@@ -116,4 +128,15 @@ class FifoTransaction:
     @property
     def order_key(self) -> OrderKey:
         """Place of the transaction in its owner's history."""
-        return self.timestamp, self.external_id
+        return order_key(self.timestamp, self.external_id)
+
+
+def order_key(timestamp: int, external_id: str) -> OrderKey:
+    """Place of the transaction with this time and id in its owner's history."""
+    fill = _FILL_TEXT.fullmatch(external_id)
+    return timestamp, 0 if fill is None else int(fill[1]), external_id
+
+
+def sequence_in_sql(column: str) -> str:
+    """SQL that gives the engine's sequence of the id in a column: the second part of its `order_key`."""
+    return f"coalesce(substring({column} FROM '^{FILL_PATTERN}$')::bigint, 0)"

@@ -19,7 +19,7 @@ from openspot.positions.cost_basis import store
 from openspot.positions.fifo_transaction import FifoTransaction, TransactionError
 from openspot.positions.import_rules import AcceptedTransaction, fingerprint
 from openspot.positions.metrics import FOLLOWED_MOVEMENTS
-from openspot.positions.movements import MINUTE_MS, Movement, transaction_id, transactions_of_movement
+from openspot.positions.movements import MINUTE_MS, AccountMovement, transaction_id, transactions_of_movement
 from openspot.positions.prices import Prices
 from openspot.positions.times import milliseconds_of
 
@@ -107,10 +107,10 @@ class MovementFollower:
         references = list({row["reference_id"] for row in rows})
         asked = {row["reference"]: row for row in await self._pool.fetch(_ASKED, references)}
         fair = await self._prices.of_assets(self._currency)
-        groups: dict[tuple[str, str, datetime], list[Movement]] = {}
+        groups: dict[tuple[str, str, datetime], list[AccountMovement]] = {}
         for row in rows:
             if row["user_id"] in users:
-                movement = Movement(
+                movement = AccountMovement(
                     row["transaction_id"],
                     milliseconds_of(row["created_at"]),
                     row["entry_type"],
@@ -127,7 +127,9 @@ class MovementFollower:
                 found.setdefault(user_id, []).extend(wanted)
         return sum([await self._store(user_id, transactions) for user_id, transactions in sorted(found.items())])
 
-    async def _transactions(self, movements: Sequence[Movement], fair: Mapping[str, int]) -> list[FifoTransaction]:
+    async def _transactions(
+        self, movements: Sequence[AccountMovement], fair: Mapping[str, int]
+    ) -> list[FifoTransaction]:
         prices = {movement.asset: await self._price(movement.asset, movement.valued_at, fair) for movement in movements}
         try:
             return transactions_of_movement(movements, prices, self._currency)

@@ -45,7 +45,7 @@ _WITH_COST = {TransferKind.CONVERSION, TransferKind.REWARD, *_STAKES}
 """Entry types of what comes in with a cost that is known: that of a deal, an income, or of lots that come back."""
 
 
-class Movement(NamedTuple):
+class AccountMovement(NamedTuple):
     """An entry of a user's account. Its signed amount is an integer at 18 places, its times are in milliseconds.
 
     `asked_at` is when its transfer was begun or its deposit confirmed, None if nobody knows. The engine has moved the
@@ -82,7 +82,7 @@ def transaction_id(entry_id: str, entry_type: str, *, is_in: bool) -> str:
 
 
 def transactions_of_movement(
-    movements: Sequence[Movement], prices: Mapping[str, int | None], currency: str
+    movements: Sequence[AccountMovement], prices: Mapping[str, int | None], currency: str
 ) -> list[FifoTransaction]:
     """The FIFO transactions of the entries of one transfer, deposit or withdrawal of one user.
 
@@ -101,7 +101,7 @@ def transactions_of_movement(
     return found
 
 
-def _value_of_deal(movements: Sequence[Movement], prices: Mapping[str, int | None], currency: str) -> int | None:
+def _value_of_deal(movements: Sequence[AccountMovement], prices: Mapping[str, int | None], currency: str) -> int | None:
     """What a deal is worth. None if neither of its assets has a price."""
     in_order = sorted(movements, key=lambda movement: (movement.asset != currency, movement.amount > 0))
     for movement in in_order:
@@ -111,7 +111,7 @@ def _value_of_deal(movements: Sequence[Movement], prices: Mapping[str, int | Non
     return None
 
 
-def _transaction(movement: Movement, value: int | None) -> FifoTransaction | None:
+def _transaction(movement: AccountMovement, value: int | None) -> FifoTransaction | None:
     kind, entry_type = TransactionKind.TRANSFER, movement.entry_type
     if entry_type in _STAKES:
         source, destination = (STAKING, EXCHANGE) if movement.amount > 0 else (EXCHANGE, STAKING)
@@ -126,7 +126,7 @@ def _transaction(movement: Movement, value: int | None) -> FifoTransaction | Non
 
 
 def _made(
-    movement: Movement, kind: TransactionKind, account: str, *, value: int = 0, destination: str | None = None
+    movement: AccountMovement, kind: TransactionKind, account: str, *, value: int = 0, destination: str | None = None
 ) -> FifoTransaction:
     return FifoTransaction(
         external_id=transaction_id(movement.entry_id, movement.entry_type, is_in=movement.amount > 0),

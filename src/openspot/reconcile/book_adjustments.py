@@ -47,7 +47,7 @@ from openspot.rest_edge.operators.adjustments.service import WINDOW, dollars
 from openspot.rest_edge.operators.adjustments.store import lock_operator, sum_alone
 from openspot.rest_edge.operators.booking import store
 from openspot.rest_edge.operators.booking.service import ACCOUNTS_SEPARATOR
-from openspot.rest_edge.operators.pending.rules import ActionKind, OperatorRequest, RequestStatus, person_of
+from openspot.rest_edge.operators.pending.rules import ActionKind, OperatorRequest, RequestStatus
 from openspot.rest_edge.operators.pending.service import PendingActions
 from openspot.rest_edge.operators.pending.store import linked_with
 from openspot.rest_edge.settings import RestEdgeSettings
@@ -182,10 +182,10 @@ class _Booking:
         """Book in one transaction, or ask another person for it, and write into `outcome` which of the two."""
         async with connection.transaction(isolation="read_committed"):
             await store.lock(connection)
-            person = person_of(self._acting.operator.name)
-            await lock_operator(connection, person)
+            own = await linked_with(connection, self._acting.operator.name)
+            await lock_operator(connection, own)
             items, request_id = await self._agreed(connection, found)
-            if request_id is None and await self._needs_another(connection, found, person):
+            if request_id is None and await self._needs_another(connection, found, own):
                 outcome.request_id = await self._ask(connection, found)
                 return
             applied = await apply_with(connection, [item.change for item in items])
@@ -208,12 +208,11 @@ class _Booking:
                 return items, request.request_id
         return found, None
 
-    async def _needs_another(self, connection: Connection, found: Sequence[_Item], person: str) -> bool:
-        own = await linked_with(connection, self._acting.operator.name) | {person}
+    async def _needs_another(self, connection: Connection, found: Sequence[_Item], own: frozenset[str]) -> bool:
         if any(user_of_account(item.change.user_id).lower() in own for item in found):
             return True
         since = utc_now() - WINDOW
-        alone = await sum_alone(connection, person, since) + await store.booked_alone(connection, person, since)
+        alone = await sum_alone(connection, own, since) + await store.booked_alone(connection, own, since)
         return needs_second_person(_total(found), alone, self._bound_cents)
 
     async def _ask(self, connection: Connection, found: Sequence[_Item]) -> str:

@@ -352,7 +352,7 @@ class _PositionsRepair:
         self.rebuilt.change(RESULTS, user_id, "compute them again from all transactions")
         if not self._is_plan:
             await self._connection.execute("DELETE FROM fifo_checkpoints WHERE user_id = $1", user_id)
-            await compute(self._connection, user_id, (0, ""))
+            await compute(self._connection, user_id, 0)
 
     async def _count_again(self) -> None:
         known = await self._connection.fetchrow("SELECT * FROM position_checkpoints WHERE name = 'exchange' FOR UPDATE")

@@ -101,6 +101,7 @@ DESCRIPTOR = Descriptor(
             "fee_quotes",
             "notification_settings",
             "notifications",
+            "fill_notification_positions",
             "push_subscriptions",
             "push_messages",
             "withdrawal_addresses",
@@ -135,6 +136,7 @@ DESCRIPTOR = Descriptor(
         reads=(
             "orders",
             "trades",
+            "engine_cursors",
             "ledger_entries",
             "ledger_accounts",
             "custody_addresses",

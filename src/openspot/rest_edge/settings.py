@@ -107,6 +107,12 @@ class RestEdgeSettings(
     kyc_documents_user_max: int = Field(
         default=12, ge=1, le=100, description="Documents of one user that wait for a decision"
     )
+    kyc_documents_user_bytes_max: int = Field(
+        default=50_000_000,
+        ge=65_536,
+        le=10**12,
+        description="Bytes of one user's documents that are kept, those that were decided on included",
+    )
     kyc_documents_bytes_max: int = Field(
         default=50_000_000_000, ge=1_000_000, description="Bytes of all users' documents together; beyond it 503"
     )
@@ -118,6 +124,13 @@ class RestEdgeSettings(
         ge=0,
         le=36_500,
         description="How long documents are kept after the decision; with their account they are deleted at once",
+    )
+    kyc_abandoned_days: int = Field(
+        default=90,
+        ge=0,
+        le=36_500,
+        description="After so many days in which nothing happened, an undecided check is closed and its documents "
+        "are deleted; 0: never",
     )
     kyc_webhook_secret: Annotated[str, Generated(length_min=TOKEN_SECRET_LENGTH_MIN)] = Field(
         default="", description="Secret of the provider's webhook; empty: generated into the data directory"

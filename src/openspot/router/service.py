@@ -58,7 +58,7 @@ from openspot.router.orders.opening import Opening
 from openspot.router.orders.placements import Placements
 from openspot.router.orders.pre_trade import MarketRules
 from openspot.router.orders.recent_orders import RecentOrders
-from openspot.router.orders.reference_prices import FairReferences, ReferencePrices, References, price_of
+from openspot.router.orders.reference_prices import FairReferences, LastTradePrices, References, price_of
 from openspot.router.orders.rejections import Rejections
 from openspot.router.orders.replacement import Replacement
 from openspot.router.orders.submission import Submission
@@ -259,12 +259,12 @@ async def _references(
         fair_prices = FairPrices(bus, time.monotonic)
         await fair_prices.follow()
         return FairReferences(PriceBands(fair_prices, time.monotonic), markets)
-    last_trades = ReferencePrices(int(settings.reference_price_age_s_max * 1000))
+    last_trades = LastTradePrices(int(settings.reference_price_age_s_max * 1000))
     await _follow_trades(bus, last_trades, symbols, system_clock)
     return last_trades
 
 
-async def _follow_trades(bus: Bus, reference_prices: ReferencePrices, symbols: Container[str], clock: Clock) -> None:
+async def _follow_trades(bus: Bus, reference_prices: LastTradePrices, symbols: Container[str], clock: Clock) -> None:
     """Follow the trades that the translating router publishes, for the reference prices of `symbols`."""
 
     async def note(subject: str, trade: _TradePrice) -> None:

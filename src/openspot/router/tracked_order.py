@@ -152,8 +152,12 @@ def record_of(order: TrackedOrder) -> OrderRecord:
     )
     if order.post_only:
         record = msgspec.structs.replace(record, post_only=True)
-    own = (order.trigger_by, order.expires_ms, order.self_trade_prevention, order.display_quantity)
-    if any(value is not None for value in own):
+    if (
+        order.trigger_by is not None
+        or order.expires_ms is not None
+        or order.self_trade_prevention is not None
+        or order.display_quantity is not None
+    ):
         record = with_terms(
             record,
             stop_price=order.stop_price,

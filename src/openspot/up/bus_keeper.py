@@ -3,12 +3,12 @@
 The services may not make them: whoever may make a consumer can have the server publish on any subject.
 
 The keeper remembers in a file when each part was made. If a part is younger than that, the bus has lost the one before,
-with every event that its consumers had not taken. The keeper says so; it cannot bring them back.
+with every event that its consumers had not taken. The keeper says so; it cannot bring them back. Streams say when they
+were made; of consumers the server forgets it when it starts again, so they have a mark (`kit/bus/preparation.py`).
 """
 
 import asyncio
 import json
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -87,9 +87,10 @@ class BusKeeper:
             await self._bus.close()
 
     async def _prepare(self, bus: Bus) -> list[str]:
-        made = await bus.prepare(self._needs)
-        known = self._remembered()
-        lost = sorted(name for name, at in known.items() if name in made and made[name].isoformat() != at)
+        prepared = await bus.prepare(self._needs)
+        known, made = self._remembered(), prepared.made_at
+        changed = {name for name, at in known.items() if name in made and made[name] != at}
+        lost = sorted(changed - prepared.newly_marked)
         if lost:
             log.error(
                 "the bus had lost streams, which were made again: events in them may be missing",
@@ -108,12 +109,14 @@ class BusKeeper:
             return {}
         return found if isinstance(found, dict) else {}
 
-    def _remember(self, known: dict[str, Any], made: dict[str, datetime]) -> None:
-        now = {name: at.isoformat() for name, at in made.items()}
+    def _remember(self, known: dict[str, Any], now: dict[str, str]) -> None:
         if self._memory is None or now.items() <= known.items():
             return
+        draft = self._memory.with_suffix(".draft")
         try:
-            self._memory.write_text(json.dumps(known | now, indent=1), "utf-8")
+            # Whoever is killed here forgets nothing.
+            draft.write_text(json.dumps(known | now, indent=1), "utf-8")
+            draft.replace(self._memory)
         except OSError as error:
             log.warning("what the bus has cannot be remembered", error=str(error))
 

@@ -9,11 +9,15 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+import psutil
+
 from openspot.up.nats_configuration import NatsConfiguration
 from openspot.up.services import cores
 
 HOST = "127.0.0.1"
 START_TIMEOUT_S = 15.0
+LEFTOVER_S_MAX = 10.0
+"""A leftover of an earlier run gets this many seconds to end, and is then killed."""
 GO_PROCESSORS = "GOMAXPROCS"
 """The environment's variable for how many processors a Go program runs on at the same time."""
 HALVED_CORES_MAX = 4
@@ -54,6 +58,8 @@ def port_is_free(port: int, host: str = "127.0.0.1") -> bool:
     return True
 
 
+_CONFIGURATION_FILE = "nats.conf"
+_PID_FILE = "nats.pid"
 _ACCOUNT_BEFORE = "$G"
 """The account of all users of a server without accounts."""
 
@@ -67,6 +73,27 @@ def adopt_streams(directory: Path, account: str) -> None:
     before, now = streams / _ACCOUNT_BEFORE, streams / account
     if before.is_dir() and not now.exists():
         before.rename(now)
+
+
+def end_leftover(directory: Path) -> bool:
+    """End the server that a killed `openspot up` left on this directory. Whether there was one.
+
+    Two servers on one directory would write over each other.
+    """
+    try:
+        process = psutil.Process(int((directory / _PID_FILE).read_text("utf-8")))
+        # The number may belong to another process by now.
+        if str(directory / _CONFIGURATION_FILE) not in process.cmdline():
+            return False
+        process.terminate()
+        try:
+            process.wait(LEFTOVER_S_MAX)
+        except psutil.TimeoutExpired:
+            process.kill()
+            process.wait(LEFTOVER_S_MAX)
+    except (OSError, ValueError, psutil.Error):
+        return False
+    return True
 
 
 def _binary() -> str:
@@ -102,7 +129,7 @@ class EmbeddedNats:
     @property
     def configuration_path(self) -> Path:
         """The server's configuration file. Only its owner may read it, because it may contain passwords."""
-        return self.directory / "nats.conf"
+        return self.directory / _CONFIGURATION_FILE
 
     def start(self) -> None:
         """Start it, and wait until it answers. Raises EmbeddedServerError with the end of its log."""
@@ -116,6 +143,7 @@ class EmbeddedNats:
                 env=server_environment(os.environ, cores()),
                 start_new_session=True,
             )
+        (self.directory / _PID_FILE).write_text(str(self.process.pid), "utf-8")
         deadline = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < deadline:
             if self.process.poll() is not None:

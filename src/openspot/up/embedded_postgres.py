@@ -32,6 +32,7 @@ ACCOUNTS = ("openspot", "postgres", "nobody")
 ENVIRONMENT = ("PATH", "TZ", "LD_LIBRARY_PATH")
 """Variables that the server and its commands get. The others may hold secrets that its account must not read."""
 _WORKING_FOLDER = "/proc/self/cwd"
+_DRAFT_PREFIX = "data.new-"
 _ROOT_HOME = Path("/var/lib/openspot")
 _PORT = 5432
 _SOCKET_NAME = f".s.PGSQL.{_PORT}"
@@ -141,10 +142,18 @@ class EmbeddedPostgres:
                 f"PostgreSQL cannot be started by root on a system without {_WORKING_FOLDER}: "
                 "start OpenSpot as an ordinary user, or set DATABASE_URL"
             )
-        for entry in self._data.iterdir():  # An interrupted attempt left it.
-            shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
+        # In a folder of its own: what is in the data folder is complete, whoever is killed here. The initdb of a killed
+        # start may still write into the folder before.
+        for left in self.directory.glob(f"{_DRAFT_PREFIX}*"):
+            shutil.rmtree(left, ignore_errors=True)
+        draft = Path(tempfile.mkdtemp(prefix=_DRAFT_PREFIX, dir=self.directory))
+        self._give_away(draft)
         options = ["--auth=reject", "--encoding=UTF8", "--locale=C", *([] if self._durable else ["--no-sync"])]
-        self._command("initdb", "-D", self._data_argument, "-U", postgres_access.ADMINISTRATOR, *options)
+        target = str(draft) if self._account is None else _WORKING_FOLDER
+        self._command("initdb", "-D", target, "-U", postgres_access.ADMINISTRATOR, *options, folder=draft)
+        for entry in self._data.iterdir():  # An interrupted attempt of an earlier release left it.
+            shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
+        draft.replace(self._data)
 
     def _write_access_rules(self) -> None:
         try:
@@ -232,8 +241,10 @@ class EmbeddedPostgres:
             self.process.kill()
             self.process.wait()
 
-    def _command(self, name: str, *arguments: str, as_account: bool = True) -> str:
-        options = self._as_account() if as_account else {"env": self._environment(), "cwd": self._data}
+    def _command(self, name: str, *arguments: str, as_account: bool = True, folder: Path | None = None) -> str:
+        """Run a program of PostgreSQL in the data folder, or in `folder`, and return its output."""
+        options: dict[str, Any] = self._as_account() if as_account else {"env": self._environment()}
+        options["cwd"] = folder or self._data
         try:
             outcome: subprocess.CompletedProcess[str] = subprocess.run(
                 [str(self._installation / "bin" / name), *arguments],

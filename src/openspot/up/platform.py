@@ -32,7 +32,14 @@ from openspot.up.bus_users import ACCESSES, API_PREFIX, KEEPER, OPERATOR, STORE,
 from openspot.up.control import ControlServer
 from openspot.up.data_directory import EPHEMERAL, DataDirectoryError, claim, take_lock
 from openspot.up.demo import give_the_demo_a_past
-from openspot.up.embedded_nats import EmbeddedNats, EmbeddedServerError, adopt_streams, free_port, port_is_free
+from openspot.up.embedded_nats import (
+    EmbeddedNats,
+    EmbeddedServerError,
+    adopt_streams,
+    end_leftover,
+    free_port,
+    port_is_free,
+)
 from openspot.up.embedded_postgres import EmbeddedPostgres
 from openspot.up.exposure import dangers
 from openspot.up.last_fault import last_fault
@@ -139,6 +146,7 @@ class Platform:
         for name in (*end_leftovers(self._home), *end_leftovers(abandoned)):
             self._say(f"ended a leftover of an earlier run: {name}")
         if abandoned.exists():
+            end_leftover(abandoned / "nats")
             with contextlib.suppress(EmbeddedServerError):
                 EmbeddedPostgres(abandoned / "postgres").end_leftover()
             shutil.rmtree(abandoned)
@@ -164,6 +172,8 @@ class Platform:
         is_synced = self.settings.embedded_postgres_synced and not self._ephemeral
         try:
             if not self.settings.nats_url:
+                if end_leftover(folder / "nats"):
+                    self._say("ended a leftover of an earlier run: NATS")
                 port = self.settings.nats_port if port_is_free(self.settings.nats_port) else free_port()
                 passwords = kept_passwords(folder)
                 adopt_streams(folder / "nats", STORE)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -106,15 +107,20 @@ class HealthReporter:
         self._reconciliation = reconciliation
         self._path = data_dir / RECONCILE_FILE
         self._asking = asyncio.Lock()
-        self._newest: tuple[float, list[ServiceHealth]] | None = None
+        self._newest: dict[bool, tuple[float, list[ServiceHealth]]] = {}
+        """When what was known, with lags and without."""
 
-    async def services(self, reused_s: float = REUSED_S) -> list[ServiceHealth]:
-        """What every service says of itself. It is at most `reused_s` old."""
+    async def services(self, reused_s: float = REUSED_S, *, with_lags: bool = True) -> list[ServiceHealth]:
+        """What every service says of itself. It is at most `reused_s` old.
+
+        Without lags no service renders its metrics, which takes much longer than all else.
+        """
         async with self._asking:
-            if self._newest is None or time.monotonic() - self._newest[0] > reused_s:
-                services = await asyncio.gather(*(self._ask(title, url) for title, url in self._watched.items()))
-                self._newest = time.monotonic(), services
-            return self._newest[1]
+            at, services = self._newest.get(with_lags, (-math.inf, []))
+            if time.monotonic() - at > reused_s:
+                services = await asyncio.gather(*(self._ask(*each, with_lags) for each in self._watched.items()))
+                self._newest[with_lags] = time.monotonic(), services
+            return services
 
     async def report(self) -> bytes:
         """The report as JSON. It is at most REUSED_S old."""
@@ -136,11 +142,12 @@ class HealthReporter:
         )
         return msgspec.json.encode(report)
 
-    async def _ask(self, title: str, url: str) -> ServiceHealth:
+    async def _ask(self, title: str, url: str, with_lags: bool) -> ServiceHealth:
+        paths = ("ready", "metrics") if with_lags else ("ready",)
         try:
             async with asyncio.timeout(self._timeout_s):
-                readiness, metrics = await asyncio.gather(self._get(f"{url}/ready"), self._get(f"{url}/metrics"))
-            return ServiceHealth(title, *readiness_of(readiness), lags=lags_of(metrics))
+                readiness, *metrics = await asyncio.gather(*(self._get(f"{url}/{path}") for path in paths))
+            return ServiceHealth(title, *readiness_of(readiness), lags=lags_of("".join(metrics)))
         except TimeoutError:
             reason = f"no response from {url} within {self._timeout_s:g} s"
         except (aiohttp.ClientError, OSError, ValueError) as error:

@@ -62,7 +62,7 @@ async def run(settings: WebServerSettings, stop: asyncio.Event) -> None:
             min(settings.readiness_timeout_s, SILENT_S_MAX),
             reconciliation,
         )
-        status = PublicStatus(lambda: reporter.services(STATUS_REUSED_S))
+        status = PublicStatus(lambda: reporter.services(STATUS_REUSED_S, with_lags=False))
         frame.start("watch the services", status.watch(), is_essential=False)
         console = console_routes(
             reporter,

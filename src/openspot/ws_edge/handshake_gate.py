@@ -121,7 +121,7 @@ class Arrival(asyncio.Protocol):
         self._stop_timer()
         call_later = self._gate.call_later
         try:
-            wait_s = self._gate.admission(self._address, data.startswith(_HANDSHAKE_BEGINS))
+            wait_s = self._gate.admission(self._address, _may_be_handshake(data))
         except HttpError as refusal:
             self._refusal = refusal
             self._timer = call_later(REFUSAL_DELAY_S, self._gate.refusals.add, self)
@@ -158,3 +158,11 @@ class Arrival(asyncio.Protocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+
+def _may_be_handshake(begin: bytes) -> bool:
+    """Whether a request with these first bytes may ask for the upgrade.
+
+    A request that comes in pieces may: else a flood that sends its first letter alone would count as plain requests.
+    """
+    return begin.startswith(_HANDSHAKE_BEGINS) or any(whole.startswith(begin) for whole in _HANDSHAKE_BEGINS)

@@ -116,6 +116,7 @@ async def test_one_person_with_several_names_or_linked_accounts_is_one_approver_
     for decide in (
         custody.withdrawals.approve(withdrawal.withdrawal_id, "user:rosa"),
         custody.withdrawals.reject(withdrawal.withdrawal_id, "rosa", "no"),
+        custody.withdrawals.sign(withdrawal.withdrawal_id, "warm-1", SEED, operator="user:rosa"),
     ):
         with pytest.raises(WithdrawalError, match="a withdrawal of their own"):
             await decide

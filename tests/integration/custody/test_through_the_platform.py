@@ -230,6 +230,7 @@ async def test_dollars_leave_to_a_saved_bank_account(edge: RestClient, people: O
 async def test_levels_open_withdrawals_and_only_signed_events_raise_them(
     edge: RestClient, people: Operator, pool: asyncpg.Pool
 ) -> None:
+    await pool.execute("INSERT INTO users VALUES ('alice', 'alice@example.org', 'x', 'user', now(), now())")
     status = (await edge("GET", "/kyc/status")).body
     assert (status["level"], status["status"], status["dailyWithdrawalLimit"]) == ("none", "not_started", "0")
     await funded(edge, people)
@@ -274,6 +275,8 @@ async def test_levels_open_withdrawals_and_only_signed_events_raise_them(
     malformed = await verification_event(edge, reviewAnswer=None)
     assert (malformed.status, malformed.message) == (400, ["reviewAnswer is required for a completed review"])
     assert await pool.fetchval("SELECT count(*) FROM kyc_events") == 3
+    told = await pool.fetch("SELECT title FROM notifications WHERE kind = 'verification.decided' ORDER BY number")
+    assert [row["title"] for row in told] == ["Verification approved", "Verification needs more from you"]
 
 
 async def test_a_withdrawal_follows_the_published_price_and_waits_while_it_is_disputed(

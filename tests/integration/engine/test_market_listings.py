@@ -10,6 +10,7 @@ import aiohttp
 import pytest
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
+from openspot.engine.admin.market_listing_routes import WAIT_S_MAX
 from openspot.engine.journal.inspection import verify
 from openspot.kit.settings import Settings
 from tests.support.admin_client import AdminClient
@@ -98,6 +99,34 @@ async def test_a_coin_and_its_market_are_listed_in_one_step_and_trade_at_once(en
     (shown,) = (row for row in markets if row["symbol"] == "DOGE-USD")
     assert (shown["logo"], shown["terms"]["name"]) == ("doge", "Dogecoin / US dollar")
     assert all("terms" not in row for row in markets if row["symbol"] != "DOGE-USD")
+
+
+async def test_a_symbol_that_was_created_alone_is_listed_and_trades_then(engine: EngineClient) -> None:
+    coin = {"currency": "DOGE", "currencyId": 50, "name": "Dogecoin", "places": 8}
+    assert (await engine.request("POST", "/api/v1/admin/currencies", coin))[0] == 201
+    alone = {"symbol": "DOGE-USD", "tickSize": "0.0001", "lotSize": "0.1", "takerFee": 10, "makerFee": 5}
+    status, created = await engine.request("POST", "/api/v1/admin/symbols", alone, engine.headers | AS_CAROL)
+    assert status == 201, created
+    assert (await market(engine))["terms"] is None
+    # Services take no orders for it, and what changes a listing says what is missing.
+    refused = await call(engine, "PUT", "/DOGE-USD/status", {"status": "open", "reason": "tried"}, 400)
+    assert "was created without bounds and is no market yet: list it" in refused["message"]
+    body = {name: value for name, value in DOGE_USD.items() if name != "asset"}
+    wrong = await call(engine, "POST", "", body | {"tickSize": "0.001"}, 400)
+    assert wrong["message"] == ["tickSize must be 0.0001, with which the symbol was created"]
+    listing = await call(engine, "POST", "", body, 201)
+    assert (listing["takerFee"], listing["makerFee"], listing["terms"]["status"]) == (25, 15, "open")
+    assert (await market(engine))["terms"]["quantityMax"] == "1000"
+    assert (await engine.request("GET", "/api/v1/admin/symbols/DOGE-USD", None, engine.headers))[1][
+        "symbolId"
+    ] == created["symbolId"]
+    await engine.fund("alice", USD="100")
+    assert (await buy(engine)).status == pb.ACCEPTED
+    [change] = (await call(engine, "GET", "/DOGE-USD/changes"))["changes"]
+    assert (change["action"], change["operator"], change["reason"]) == ("list", "user:carol", "asked for by many")
+    # A market is not listed twice.
+    again = await call(engine, "POST", "", body, 400)
+    assert again["message"] == ["symbol DOGE-USD exists already"]
 
 
 async def test_every_fault_of_a_proposal_is_named_before_and_by_the_refusal(engine: EngineClient) -> None:
@@ -337,3 +366,16 @@ async def test_a_kill_in_a_delisting_goes_on_with_it(settings: Settings, nursery
 
         await eventually(is_delisted)
         assert (await engine.balances())["USD"].locked == "0"
+
+
+async def test_whoever_waits_for_a_change_has_an_answer_when_the_engine_stops(settings: Settings) -> None:
+    """Otherwise the request is cancelled after the time that a server has to stop, and the log shows a traceback."""
+    async with aiohttp.ClientSession() as session:
+        async with running_engine(settings) as client:
+            version = (await listed(client))["version"]
+            url = f"{client.settings.engine_url}/api/v1/listings?version={version}&wait={WAIT_S_MAX}"
+            waiting = asyncio.create_task(session.get(url))
+            # The engine has it as soon as a later request on another connection is answered.
+            await client.request("GET", "/ready")
+            assert not waiting.done()
+        assert (await waiting).status == 204

@@ -1,6 +1,7 @@
 """The server under attack: an attacker and an ordinary client side by side, and the ordinary client is served."""
 
 import asyncio
+import gc
 import json
 import resource
 import subprocess
@@ -206,6 +207,60 @@ async def test_a_body_that_nobody_reads_is_thrown_away_up_to_a_bound(port: int) 
 
     with pytest.raises(ConnectionError):
         await asyncio.wait_for(flood(), stretched(20))
+
+
+@pytest.mark.parametrize("headers", ["", "Connection: close\r\n"], ids=["kept", "closed"])
+async def test_whoever_sends_a_large_body_before_reading_gets_the_answer(port: int, headers: str) -> None:
+    client = await Client.connect(port)
+    client.send(f"GET /hello HTTP/1.1\r\nHost: x\r\n{headers}Content-Length: 20000000\r\n\r\n".encode())
+    for _ in range(200):
+        client.send(b"x" * 100_000)
+        await client.writer.drain()
+    assert (await client.answer())[0] == 200
+    assert await client.is_closed()
+
+
+async def test_a_refused_upload_that_goes_on_too_slowly_is_cut_off(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "LINGER_S_MAX", 0.3)
+    before = protocol.REFUSED.labels("CUT")._value.get()
+    client = await Client.connect(port)
+    client.send(b"GET /hello HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 9000000\r\n\r\n")
+    assert (await client.answer())[0] == 200
+    # The server has ended its half.
+    assert await client.reader.read() == b""
+
+    async def is_cut() -> bool:
+        client.send(b"x")
+        return bool(protocol.REFUSED.labels("CUT")._value.get() > before)
+
+    await eventually(is_cut)
+    client.close()
+
+
+async def test_no_pipelined_request_is_begun_when_the_answer_before_it_ends_the_connection(port: int) -> None:
+    client = await Client.connect(port)
+    hello = b"GET /hello HTTP/1.1\r\nHost: x\r\n"
+    client.send(hello + b"Connection: close\r\n\r\n" + hello + b"Content-Length: 9\r\n\r\nx")
+    assert (await client.answer())[0] == 200
+    assert await client.reader.read() == b""
+    client.send(b"x" * 8)
+    assert await client.is_closed()
+
+
+async def test_an_ended_connection_leaves_nothing_to_the_garbage_collector(port: int) -> None:
+    def open_here() -> list[protocol.GuardedProtocol]:
+        found = [each for each in gc.get_objects() if isinstance(each, protocol.GuardedProtocol)]
+        return [each for each in found if each.server is not None and each.server[1] == port]
+
+    gc.disable()
+    try:
+        client = await Client.connect(port)
+        assert await client.get() == 200
+        assert len(open_here()) == 1
+        client.close()
+        await eventually(lambda: not open_here(), pause_s=0.05)
+    finally:
+        gc.enable()
 
 
 async def test_a_client_that_does_not_read_its_answer_is_cut_off(port: int, monkeypatch: pytest.MonkeyPatch) -> None:

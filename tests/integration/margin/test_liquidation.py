@@ -19,7 +19,7 @@ from openspot.domain.order import Side
 from openspot.margin import store
 from openspot.margin.accounts import account_record
 from openspot.margin.interest import MINUTE_MS
-from openspot.margin.marks import MarkPrices, StaleMarksError
+from openspot.margin.marks import MarkPriceCache, StaleMarksError
 from openspot.margin.orders import OrderUndecidedError
 from openspot.margin.scanner import Scanner
 from tests.support.margin import Killed, MarginMarket, Process
@@ -162,7 +162,10 @@ async def test_without_a_current_mark_price_nothing_is_liquidated(process: Proce
     account_id = await open_long(process, "unpriced")
     await market.trade_at("92")
     await process.know_prices()
-    known, process.dependencies.marks = process.dependencies.marks, MarkPrices(market.bus, "USD", 0.05, time.monotonic)
+    known, process.dependencies.marks = (
+        process.dependencies.marks,
+        MarkPriceCache(market.bus, "USD", 0.05, time.monotonic),
+    )
     await process.dependencies.marks.follow()
     market.prices.is_silent = True
     await eventually(lambda: process.dependencies.marks.current()["BTC"].state == "stale")

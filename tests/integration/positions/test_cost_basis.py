@@ -9,11 +9,12 @@ import asyncpg
 import pytest
 
 from openspot.http.errors import HttpError
-from openspot.positions.cost_basis import computation
+from openspot.positions.cost_basis import computation, store
 from openspot.positions.cost_basis.imports import ImportSource
 from openspot.positions.cost_basis.schemas import TransactionBody
 from openspot.positions.cost_basis.service import CostBasisService
 from openspot.positions.cost_basis.store import CostBasisStore
+from openspot.positions.fifo_transaction import FILL_PATTERN
 from openspot.positions.import_rules import ImportDefaults
 from tests.support.positions import ADMIN, PositionClient
 
@@ -66,6 +67,55 @@ async def test_a_transaction_is_recorded_once_and_one_that_is_not_covered_is_ref
     assert (rule.status, rule.message) == (400, ["destination belongs to transfers only"])
     found = await positions.get("alice", "/fifo/alice")
     assert (found["transactions"], found["shortfallCount"], found["holdings"]) == (2, 0, [])
+
+
+async def test_lots_of_one_millisecond_are_listed_as_they_are_consumed(positions: PositionClient) -> None:
+    ids = ("btc-1-10:buy:to", "btc-1-9:buy:to", "zz", "btc-1-100:buy:to", "a")
+    for external_id in ids:
+        body = TRANSACTION | {"externalId": external_id, "quantity": "1"}
+        await positions.post("alice", "/fifo/transactions", body)
+    listed = [lot["acquisitionId"] for lot in (await positions.get("alice", "/fifo/alice/BTC"))["lots"]]
+    assert listed == ["a", "zz", "btc-1-9:buy:to", "btc-1-10:buy:to", "btc-1-100:buy:to"]
+    await positions.post("alice", "/fifo/transactions", sale("s", "03-01", "5"))
+    disposals = (await positions.get("alice", "/fifo/alice/BTC"))["disposals"]
+    assert [each["acquisitionId"] for each in reversed(disposals)] == listed
+
+
+async def test_what_left_in_one_millisecond_is_listed_as_it_happened_page_after_page(
+    positions: PositionClient, pool: asyncpg.Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Of two lots, so that a page may end between two parts of one disposal.
+    for external_id, quantity in (("b1", "0.5"), ("b2", "9")):
+        await positions.post(
+            "alice", "/fifo/transactions", TRANSACTION | {"externalId": external_id, "quantity": quantity}
+        )
+    happened = ["a", "zz", "btc-1-9:sell:from", "btc-1-10:sell:from", "btc-1-100:sell:from"]
+    for external_id in reversed(happened):
+        await positions.post("alice", "/fifo/transactions", sale(external_id, "03-01", "1"))
+    left = ["a", *happened]
+    listed, cursor = [], ""
+    while cursor is not None:
+        page = await positions.ask("alice", "GET", f"/fifo/alice/BTC?limit=1{cursor and '&cursor='}{cursor}")
+        listed += [(row["disposalId"], row["acquisitionId"]) for row in page.body["disposals"]]
+        cursor = page.headers.get("X-Next-Cursor")
+    assert listed == [*((name, "b2") for name in reversed(happened)), ("a", "b1")]
+    export = await positions.ask("alice", "GET", "/fifo/alice?taxYear=2024&format=csv")
+    assert [line.partition(",")[0] for line in export.body.split("\r\n")[1:-1]] == left
+    monkeypatch.setattr(store, "EXPORT_PAGE", 1)
+    reader = CostBasisStore(pool)
+    pages = [rows async for rows in reader.disposals_between("alice", 0, 2**60)]
+    assert [row["disposal_id"] for rows in pages for row in rows] == left
+    # Pages are read along indexes, which have the same expression.
+    indexes = await pool.fetch("SELECT indexdef FROM pg_indexes WHERE indexname ~ '^fifo_disposals_.*in_order$'")
+    assert [FILL_PATTERN in row["indexdef"] for row in indexes] == [True, True]
+
+
+async def test_shortfalls_of_one_millisecond_are_listed_as_they_happened(positions: PositionClient) -> None:
+    names = ["a", "btc-1-9:sell:from", "btc-1-10:sell:from"]
+    lines = "".join(f"{name},2024-06-01T00:00:00Z,disposal,main,BTC,1,1,0,\n" for name in names)
+    assert (await positions.import_file("alice", HEADER + lines)).status == 200
+    found = (await positions.get("alice", "/fifo/alice"))["shortfalls"]
+    assert [each["externalId"] for each in found] == names
 
 
 @pytest.mark.spec("B4.5-20", "B4.5-21", "B4.5-22", "B4.5-23", "B4.5-25")

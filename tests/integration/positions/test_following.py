@@ -3,11 +3,14 @@
 from datetime import UTC, datetime
 
 import asyncpg
+import msgspec
 
 from openspot.contracts.messages import ExecutedTrade, TradeFee, TradeFees
 from openspot.domain.money import AMOUNT_SCALE
 from openspot.market_data_client.errors import MarketDataUnavailableError
 from openspot.positions.amounts import amount_of
+from openspot.positions.cost_basis.service import CostBasisService
+from openspot.positions.cost_basis.store import CostBasisStore, transactions_after
 from openspot.positions.fill_follower import follow
 from openspot.positions.fill_valuation import FillValuation
 
@@ -25,6 +28,12 @@ def trade(number: int, symbol: str = "BTC-USD", **changes: str) -> ExecutedTrade
         f"e-{number}", symbol, base, quote, given["buyer_id"], given["seller_id"], "100", given["qty"], fees, "buy",
         "t", "m", True, False, number, TIME_MS,
     )  # fmt: skip
+
+
+def sale(number: int, price: str, quantity: str) -> ExecutedTrade:
+    """alice sells to carol."""
+    sold = trade(number, buyer_id="carol", seller_id="alice", qty=quantity)
+    return msgspec.structs.replace(sold, price=price)
 
 
 class OnePrice:
@@ -103,3 +112,27 @@ async def test_a_fill_whose_quote_is_another_asset_waits_for_its_value(pool: asy
         ("e-2:buy:to", "acquisition", "BTC", 2 * AMOUNT_SCALE, 1809 * AMOUNT_SCALE // 10, 0),
     ]
     assert await pool.fetchval("SELECT count(*) FROM fifo_pending_fills") == 0
+
+
+async def test_trades_of_one_millisecond_count_as_the_engine_made_them(pool: asyncpg.Pool) -> None:
+    valuation = FillValuation(pool, OnePrice(), "USD")  # type: ignore[arg-type]
+    costs = CostBasisService(pool, CostBasisStore(pool), "USD", imports_max=1, transactions_max=100)
+    # As texts, e-10 and e-11 come before e-9: the sale would find nothing, and then the wrong lot.
+    dearer = msgspec.structs.replace(trade(10), price="200")
+    await follow(pool, [trade(9), dearer, sale(11, "300", "2")])
+    assert await valuation.run_once() == 6
+    assert await costs.compute("alice") == []
+    disposals = "SELECT disposal_id, acquisition_id, cost FROM fifo_disposals WHERE user_id = 'alice'"
+    [sold] = await pool.fetch(disposals)
+    assert (sold["disposal_id"], sold["acquisition_id"], amount_of(sold["cost"])) == (
+        "e-11:sell:from", "e-9:buy:to", 201 * AMOUNT_SCALE,
+    )  # fmt: skip
+    # One that arrives later counts at its place, and a longer history computes whole milliseconds.
+    await follow(pool, [trade(8, qty="1")])
+    assert await valuation.run_once() == 2
+    assert await costs.compute("alice") == []
+    assert [row["acquisition_id"] for row in await pool.fetch(f"{disposals} ORDER BY part")] == [
+        "e-8:buy:to", "e-9:buy:to",
+    ]  # fmt: skip
+    found = await transactions_after(pool, "alice", -1, 1)  # type: ignore[arg-type]
+    assert [each.external_id for each, _ in found] == ["e-8:buy:to", "e-9:buy:to", "e-10:buy:to", "e-11:sell:from"]

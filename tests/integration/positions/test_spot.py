@@ -120,6 +120,15 @@ async def test_what_left_without_a_sale_was_the_oldest_and_without_prices_there_
     assert (await positions.get("alice", "/spot/alice"))["holdings"] == []
 
 
+async def test_the_newest_lot_of_a_millisecond_is_that_of_the_last_trade(
+    positions: PositionClient, engine: FakeEngineHttp
+) -> None:
+    for number in (9, 10):
+        await record(positions, f"e-{number}:buy:to", 50, "acquisition", quantity="1", value=str(number))
+    hold(engine, BTC="1")
+    assert (await positions.get("alice", "/spot/alice"))["holdings"][0]["cost"] == "10"
+
+
 async def test_a_fill_of_the_exchange_has_a_cost_with_its_fee_and_a_sale_of_what_came_by_deposit_has_none(
     positions: PositionClient, engine: FakeEngineHttp, prices: FakePrices, pool: asyncpg.Pool
 ) -> None:

@@ -175,7 +175,7 @@ async def test_lots_that_are_not_what_the_transactions_leave_are_computed_again(
         assert await market.differences() == []
         await valued(pool)
     async with pool.acquire() as connection, connection.transaction():
-        await compute(connection, "alice", (0, ""))
+        await compute(connection, "alice", 0)
     twin = await tables(pool)
     assert twin["lots"]
     for statement in (

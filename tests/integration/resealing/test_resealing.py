@@ -1,10 +1,8 @@
 """An exchanged sealing secret: everything opens all the time, and at the end without the former one."""
 
 import os
-import time
 from typing import Any
 
-import aiohttp
 import asyncpg
 import pytest
 
@@ -12,24 +10,16 @@ from openspot.backup.secrets_needed import keys_needed
 from openspot.doctor.findings import Level
 from openspot.doctor.servers import database_findings
 from openspot.http.api_keys.settings import ApiKeySettings
-from openspot.http.operators import OperatorRole
 from openspot.kit.sealing import Sealer, key_id_of
 from openspot.kit.settings import Settings, as_part
 from openspot.resealing import columns, run
 from openspot.resealing.run import ResealError, Use, reseal, uses
-from openspot.rest_edge.funds.kyc.store import sealing_purpose
 from openspot.up.services import PlatformSettings
-from tests.support.authenticator import STEP_S, Authenticator, enable_mfa, log_in, register, send_code
-from tests.support.edge_operators import make_operator
-from tests.support.money_user import BASIC_INFORMATION
-from tests.support.rest_client import PREFIX, RestClient, running_edge
-from tests.support.sample_documents import pdf
-from tests.support.signed_requests import Signer
+from tests.support.rest_client import running_edge
+from tests.support.sealed_user import SealedUser
 
 OLD, NEW = "o" * 40, "n" * 40
 OLD_KEY, NEW_KEY = key_id_of(OLD), key_id_of(NEW)
-EVE, ADA = "eve@example.org", "ada@example.org"
-BILL = pdf("Electricity bill")
 SEALED = (
     "secrets of API keys", "secrets of second factors", "statements of users for verification", "names of documents",
     "documents", "tag keys of API keys",
@@ -46,59 +36,11 @@ def with_sealing(settings: Settings, current: str, *former: str) -> Any:
     return as_part(settings, PlatformSettings).model_copy(update=given)
 
 
-class Eve:
-    """A user of whom every sealed column has something, and what shows that it still opens."""
-
-    def __init__(self, user_id: str, app: Authenticator, signer: Signer, document: str) -> None:
-        self.user_id = user_id
-        self._app = app
-        self._signer = signer
-        self._document = document
-
-    @classmethod
-    async def made(cls, edge: RestClient) -> "Eve":
-        """Have a user leave something in every sealed column."""
-        user = RestClient(edge.settings)
-        user_id = await register(user, EVE)
-        key = await user("POST", "/api-keys", {"name": "bot", "scopes": ["read"]})
-        assert (await user("POST", "/kyc/basic-info", BASIC_INFORMATION)).status == 200
-        assert (await user("POST", "/kyc/start", {"level": "verified"})).status == 201
-        path = "/kyc/documents?kind=proof_of_address&name=bill.pdf"
-        document = await user("POST", path, raw=BILL, headers={"Content-Type": "application/pdf"})
-        app = await enable_mfa(user)
-        await user.close()
-        return cls(user_id, app, Signer(key.body["id"], key.body["secret"]), document.body["id"])
-
-    async def opens_everything(self, edge: RestClient, pool: asyncpg.Pool, secrets: tuple[str, ...]) -> None:
-        """The key signs, the second factor's code is right, and operators see statement and document."""
-        edge.token = None
-        signed = await edge("GET", "/orders", headers=self._signer.headers("GET", f"{PREFIX}/orders"))
-        assert signed.status == 200, signed.body
-        await pool.execute("UPDATE user_mfa SET last_step = 0")
-        challenge = await log_in(edge, EVE)
-        assert (await send_code(edge, challenge.body, self._app.at(_step()))).status == 200
-        stated = await pool.fetchval("SELECT sealed_information FROM kyc_profiles WHERE user_id = $1", self.user_id)
-        assert b"Lovelace" in Sealer(*secrets).open(stated, sealing_purpose(self.user_id))
-        ada = RestClient(edge.settings)
-        await pool.execute("DELETE FROM users WHERE email = $1", ADA)
-        await make_operator(ada, pool, ADA, OperatorRole.COMPLIANCE)
-        path = f"/operator/verifications/{self.user_id}/documents/{self._document}?reason=check"
-        headers = {"Authorization": f"Bearer {ada.token}"}
-        url = f"{edge.settings.rest_url}{PREFIX}{path}"
-        async with aiohttp.ClientSession() as session, session.get(url, headers=headers) as response:
-            assert await response.read() == BILL
-        await ada.close()
-
-
-def _step() -> int:
-    return int(time.time()) // STEP_S
-
-
 async def test_everything_opens_before_while_and_after_it_is_sealed_anew(
     settings: Settings, pool: asyncpg.Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with running_edge(with_sealing(settings, OLD)) as edge:
-        eve = await Eve.made(edge)
+        eve = await SealedUser.made(edge)
         await eve.opens_everything(edge, pool, (OLD,))
     # As a release left it that gave keys no names.
     secret = await pool.fetchval("SELECT sealed_secret FROM user_mfa")

@@ -12,14 +12,14 @@ from openspot.kit.settings import Settings
 from openspot.rest_edge.operators.acting import Acting, record
 from openspot.rest_edge.operators.booking.store import BOOKED, SUBJECT_KIND
 from tests.support.authenticator import register
-from tests.support.edge_operators import make_operator
+from tests.support.edge_operators import link_owners, make_operator
 from tests.support.engine_client import EngineClient
 from tests.support.fair_prices import FakeFairPrices
 from tests.support.in_process_platform import running
 from tests.support.rest_client import RestClient
 from tests.support.waiting import eventually_served
 
-ADA, BOB, EVE = "ada@example.org", "bob@example.org", "eve@example.org"
+ADA, BOB, CAS, EVE = "ada@example.org", "bob@example.org", "cas@example.org", "eve@example.org"
 WHY = {"reason": "delayed withdrawal, ticket 4711"}
 
 
@@ -36,16 +36,18 @@ async def test_money_is_given_and_taken_once_and_beyond_the_bound_by_two_persons
     await prices.start()
     await prices.publish("BTC-USD", "50")
     async with running(settings, "engine", "rest-edge"):
-        engine, user, ada, bob = (EngineClient(settings), *(RestClient(settings) for _ in range(3)))
+        engine, user, ada, bob, cas = (EngineClient(settings), *(RestClient(settings) for _ in range(4)))
         try:
             eve = await register(user, EVE)
             await make_operator(ada, pool, ADA, OperatorRole.TREASURY)
             await make_operator(bob, pool, BOB, OperatorRole.TREASURY)
+            await make_operator(cas, pool, CAS, OperatorRole.TREASURY)
+            await link_owners(pool, ADA, CAS)
             await engine.fund(ADJUSTMENTS_ACCOUNT_ID, USD="500", BTC="10")
             await _alone(engine, ada, eve)
-            await _together(engine, ada, bob, eve, pool)
+            await _together(engine, ada, bob, cas, eve, pool)
         finally:
-            for client in (engine, user, ada, bob):
+            for client in (engine, user, ada, bob, cas):
                 await client.close()
             await prices.stop()
 
@@ -78,14 +80,16 @@ async def _alone(engine: EngineClient, ada: RestClient, eve: str) -> None:
     assert (await ada("POST", "/operator/users/house:fees/adjustments", given)).code == "USER_NOT_FOUND"
 
 
-async def _together(engine: EngineClient, ada: RestClient, bob: RestClient, eve: str, pool: asyncpg.Pool) -> None:
+async def _together(
+    engine: EngineClient, ada: RestClient, bob: RestClient, cas: RestClient, eve: str, pool: asyncpg.Pool
+) -> None:
     path = f"/operator/users/{eve}/adjustments"
     before = await total(engine, eve, "USD")
     # 50 (1 BTC) + 30 + 10 are used, and 4 that were booked in the ledger alone; many small ones at once are no way
-    # around the bound of 100.
+    # around the bound of 100, nor is an account that has the same owner.
     await _book_alone(pool, (await ada("GET", "/operator/session")).body["operator"], cents=400)
     small = {"asset": "USD", "amount": "4", "category": "goodwill"} | WHY
-    replies = await asyncio.gather(*(ada("POST", path, small) for _ in range(5)))
+    replies = await asyncio.gather(*(each("POST", path, small) for each in (ada, cas, cas, ada, cas)))
     assert sorted(reply.body["status"] for reply in replies) == ["done", *["waiting"] * 4]
     assert await total(engine, eve, "USD") == "24" and before == "20"
     asked = (await ada("POST", path, {"asset": "USD", "amount": "200", "category": "refund"} | WHY)).body

@@ -17,6 +17,7 @@ from tests.support.edge_operators import make_operator
 from tests.support.fake_router import FakeRouter
 from tests.support.filled_tables import insert
 from tests.support.rest_client import RestClient
+from tests.support.sample_documents import pdf
 
 ADA, BOB, EVE = "ada@example.org", "bob@example.org", "eve@example.org"
 SUPPORT, COMPLIANCE, MARKETS = OperatorRole.SUPPORT, OperatorRole.COMPLIANCE, OperatorRole.MARKET_OPERATIONS
@@ -117,6 +118,45 @@ async def test_verifications_are_decided_together_and_refused_one_by_one(edge: R
     assert await bulk(edge, "decide-verifications", [eve, "u2", "u3"], decision="approve") == rows
     assert await pool.fetchval("SELECT status FROM kyc_profiles WHERE user_id = $1", eve) == "approved"
     await user.close()
+
+
+async def test_only_verifications_that_are_as_the_dry_run_told_are_decided(
+    edge: RestClient, pool: asyncpg.Pool
+) -> None:
+    users = [RestClient(edge.settings) for _ in range(3)]
+    ids = [await register(user, f"eve{number}@example.org") for number, user in enumerate(users)]
+    for user in users:
+        assert (await user("POST", "/kyc/basic-info", INFORMATION)).status == 200
+        assert (await user("POST", "/kyc/start", {"level": "verified"})).status == 201
+    await make_operator(edge, pool, ADA, COMPLIANCE)
+    body = {"userIds": ids, "dryRun": True, "decision": "approve", "reason": "ticket 4711"}
+    told = await edge("POST", "/operator/bulk/decide-verifications", body)
+    was = [row["was"] for row in told.body["rows"]]
+    assert [(each["status"], each["level"], each["documents"]) for each in was] == [("pending", "basic", [])] * 3
+    seen = [{"userId": user_id, "state": each["state"]} for user_id, each in zip(ids, was, strict=True)]
+    # After the look one states another name, and another one uploads something.
+    assert (await users[0]("POST", "/kyc/basic-info", INFORMATION | {"lastName": "Upper"})).status == 200
+    path, headers = "/kyc/documents?kind=proof_of_address", {"Content-Type": "application/pdf"}
+    assert (await users[1]("POST", path, raw=pdf("bill"), headers=headers)).status == 201
+    changed = (ids[0], "refused", "KYC_VERIFICATION_CHANGED"), (ids[1], "refused", "KYC_VERIFICATION_CHANGED")
+    decide = {"decision": "approve", "seen": seen}
+    rows = [*changed, (ids[2], "would_change", None)]
+    assert await bulk(edge, "decide-verifications", ids, dry=True, **decide) == rows
+    rows[2] = (ids[2], "changed", None)
+    assert await bulk(edge, "decide-verifications", ids, **decide) == rows
+    # What was not told is not decided either, and a new look decides the rest.
+    unseen = await bulk(edge, "decide-verifications", ids[:1], decision="approve", seen=[])
+    assert unseen == [(ids[0], "refused", "KYC_VERIFICATION_CHANGED")]
+    again = (await edge("POST", "/operator/bulk/decide-verifications", body)).body["rows"]
+    assert len(again[1]["was"]["documents"]) == 1 and again[2]["was"]["status"] == "approved"
+    seen = [{"userId": row["id"], "state": row["was"]["state"]} for row in again]
+    done = await bulk(edge, "decide-verifications", ids[:2], decision="approve", seen=seen)
+    assert [row[1] for row in done] == ["changed", "changed"]
+    for bad in ([{"userId": ids[0], "state": "x"}], [{"userId": ids[0]}], [seen[0]] * (ROWS_MAX + 1)):
+        refused = await edge("POST", "/operator/bulk/decide-verifications", body | {"seen": bad})
+        assert refused.status == 400, refused.body
+    for user in users:
+        await user.close()
 
 
 async def test_a_repeated_bulk_action_does_no_row_twice(edge: RestClient, pool: asyncpg.Pool) -> None:

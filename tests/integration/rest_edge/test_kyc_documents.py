@@ -13,6 +13,7 @@ import pytest
 
 from openspot.http.errors import HttpError
 from openspot.http.operators import OperatorRole
+from openspot.kit.mail.transports import read_mailbox
 from openspot.kit.sealing import Sealer, UnsealError
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.settings import Settings, as_part
@@ -24,6 +25,7 @@ from openspot.rest_edge.funds.kyc.store import KycStore
 from openspot.rest_edge.settings import RestEdgeSettings
 from tests.support.authenticator import register
 from tests.support.edge_operators import make_operator
+from tests.support.mailbox import mail_to
 from tests.support.money_user import BASIC_INFORMATION
 from tests.support.rest_client import Reply, RestClient, running_edge
 from tests.support.sample_documents import pdf, picture
@@ -53,6 +55,16 @@ async def listed(user: RestClient) -> list[str]:
 
 async def kept(pool: asyncpg.Pool) -> int:
     return int(await pool.fetchval("SELECT count(*) FROM kyc_documents"))
+
+
+async def told(pool: asyncpg.Pool, user_id: str) -> list[tuple[str, int, bool]]:
+    """The title of each notice of a decision, its lines, and whether it is on the screen."""
+    rows = await pool.fetch(
+        "SELECT title, text, on_screen FROM notifications WHERE user_id = $1 AND kind = 'verification.decided'"
+        " ORDER BY number",
+        user_id,
+    )
+    return [(row["title"], len(row["text"].split("\n")), row["on_screen"]) for row in rows]
 
 
 @pytest.fixture
@@ -217,8 +229,10 @@ async def test_a_document_is_replaced_and_withdrawn_by_its_user_alone_and_until_
     assert await pool.fetch("SELECT * FROM kyc_documents") == before
 
 
-def store_of(pool: asyncpg.Pool, documents_max: int = 12, bytes_together_max: int = 10**9) -> DocumentStore:
-    return DocumentStore(pool, Sealer("s" * 32), DocumentBounds(documents_max, bytes_together_max))
+def store_of(
+    pool: asyncpg.Pool, documents_max: int = 12, bytes_together_max: int = 10**9, bytes_user_max: int = 10**9
+) -> DocumentStore:
+    return DocumentStore(pool, Sealer("s" * 32), DocumentBounds(documents_max, bytes_user_max, bytes_together_max))
 
 
 def new_document(number: int, content: bytes = PASSPORT) -> NewDocument:
@@ -334,6 +348,40 @@ async def test_a_decision_is_recorded_with_what_it_was_based_on_and_refused_if_t
     assert [row["decidedAt"] is None for row in (await user("GET", "/kyc/documents")).body["documents"]] == [False]
 
 
+async def test_each_decision_is_told_once_by_mail_and_on_the_screen_as_the_user_prefers(
+    operators: tuple[RestClient, RestClient, str], pool: asyncpg.Pool
+) -> None:
+    user, ada, eve = operators
+    await pool.execute("UPDATE users SET language = 'de' WHERE user_id = $1", eve)
+
+    async def decide(decision: str) -> None:
+        body = {"decision": decision, "level": "verified", "reason": "looked at"}
+        assert (await ada("POST", f"/operator/verifications/{eve}/decision", body)).status == 200
+
+    await decide("hold")
+    assert await told(pool, eve) == []
+    for _ in range(2):
+        await decide("approve")
+    approved = ("Verifizierung bestätigt", 1, True)
+    assert await told(pool, eve) == [approved]
+    await mail_to(user.settings.data_dir, EVE, approved[0])
+    preference = {"email": False, "websocket": False, "push": False}
+    assert (await user("PUT", "/settings/notifications/verification_decided", preference)).status == 200
+    await decide("retry")
+    # What a user states after being asked for more raises the level, and is no decision.
+    assert (await user("POST", "/kyc/basic-info", BASIC_INFORMATION)).status == 200
+    await decide("reject")
+    quiet = [("Verifizierung braucht mehr von Ihnen", 2, False), ("Verifizierung abgelehnt", 2, False)]
+    assert await told(pool, eve) == [approved, *quiet]
+    mailed = [mail.subject for mail in read_mailbox(user.settings.data_dir) if mail.recipient == EVE]
+    mailed += [row["detail"].split("\n")[0] for row in await pool.fetch("SELECT detail FROM mail_outbox")]
+    assert [subject for subject in mailed if subject.startswith("Verifizierung")] == [approved[0]]
+    # A decision that is undone tells nothing: the notice is part of its transaction.
+    refused = {"decision": "approve", "level": "verified", "reason": "looked at", "documents": ["0" * 64]}
+    assert (await ada("POST", f"/operator/verifications/{eve}/decision", refused)).status == 409
+    assert len(await told(pool, eve)) == 3
+
+
 async def test_a_decision_on_what_the_user_stated_is_refused_if_something_else_is_stated_by_now(
     operators: tuple[RestClient, RestClient, str], pool: asyncpg.Pool
 ) -> None:
@@ -371,6 +419,60 @@ async def test_documents_are_deleted_when_they_were_kept_long_enough_some_at_a_t
     assert [row[0][-1] for row in await pool.fetch("SELECT document_id FROM kyc_documents ORDER BY 1")] == ["2", "3"]
 
 
+async def test_bytes_of_one_user_are_bounded_with_what_was_decided_on(edge: RestClient, pool: asyncpg.Pool) -> None:
+    await begin_check(edge)
+    store = store_of(pool, bytes_user_max=2 * len(PASSPORT) + 2)
+    await store.add(new_document(0), None, NOW)
+    await pool.execute("UPDATE kyc_documents SET decided_at = $1", NOW)
+    await store.add(new_document(1), None, NOW)
+    with pytest.raises(HttpError) as refused:
+        await store.add(new_document(2), None, NOW)
+    most = 2 * len(PASSPORT) + 2
+    assert (refused.value.status_code, refused.value.code, refused.value.details) == (
+        409, "KYC_DOCUMENTS_BYTES_MAX", {"max": most},
+    )  # fmt: skip
+    # A replacement takes the place of what it replaces, and the own bytes of another user count apart.
+    await store.add(new_document(3), f"{1:020}", NOW)
+    assert await kept(pool) == 2
+
+
+async def test_a_check_in_which_nothing_happens_is_closed_with_a_notice_and_its_documents_are_erased(
+    settings: Settings, pool: asyncpg.Pool
+) -> None:
+    own = settings.model_copy(update={"rest_port": settings.ws_port, "kyc_abandoned_days": 30})
+    async with running_edge(own) as edge:
+        users = [RestClient(edge.settings) for _ in range(3)]
+        ids = [await register(user, f"eve{number}@example.org") for number, user in enumerate(users)]
+        for user in users:
+            await begin_check(user)
+            assert (await upload(user)).status == 201
+        # Long ago: all of it, the check alone, and nothing.
+        await pool.execute(
+            "UPDATE kyc_profiles SET updated_at = now() - interval '30 days 1 minute' WHERE user_id = ANY($1)", ids[:2]
+        )
+        await pool.execute(
+            "UPDATE kyc_documents SET uploaded_at = now() - interval '30 days 1 minute' WHERE user_id = $1", ids[0]
+        )
+        await pool.execute("UPDATE kyc_profiles SET status = 'on_hold' WHERE user_id = $1", ids[0])
+    async with running_edge(own) as edge:
+
+        async def closed() -> bool:
+            return await kept(pool) == 2
+
+        await eventually(closed)
+        statuses = [(await user("GET", "/kyc/status")).body for user in users]
+        assert [each["status"] for each in statuses] == ["not_started", "pending", "pending"]
+        assert (statuses[0]["level"], statuses[0]["requestedLevel"]) == ("basic", None)
+        told = await pool.fetch("SELECT user_id, kind, title FROM notifications WHERE kind LIKE 'verification%'")
+        assert [tuple(row) for row in told] == [(ids[0], "verification.closed", "Verification closed")]
+        # It begins again, with nothing of before.
+        assert (await upload(users[0])).code == "KYC_CHECK_NOT_OPEN"
+        assert (await users[0]("POST", "/kyc/start", {"level": "verified"})).status == 201
+        assert await listed(users[0]) == []
+        for user in users:
+            await user.close()
+
+
 class Outside:
     """A provider that takes documents itself."""
 
@@ -385,11 +487,20 @@ async def test_with_an_outside_provider_or_none_nothing_is_taken_and_the_reply_s
     edge: RestClient, pool: asyncpg.Pool
 ) -> None:
     await begin_check(edge)
-    profiles, context = KycStore(pool, Sealer("s" * 32)), Any
+    profiles, context = KycStore(pool, Sealer("s" * 32), None), Any  # type: ignore[arg-type]
     refusals = {}
     for provider in (Outside(), None):
         documents = DocumentService(
-            store_of(pool), profiles, provider, bytes_max=65_536, documents_max=1, kept=timedelta(), clock=lambda: 0
+            store_of(pool),
+            profiles,
+            provider,
+            bytes_max=65_536,
+            documents_max=1,
+            kept=timedelta(),
+            bytes_together_max=10**9,
+            abandoned_after=timedelta(days=1),
+            notifications=None,
+            clock=lambda: 0,  # type: ignore[arg-type]
         )
         found = await documents.documents("u1")
         assert (found.is_taken, found.provider) == (False, "outside" if provider else None)
@@ -414,6 +525,7 @@ async def test_every_bound_is_a_setting(settings: Settings, pool: asyncpg.Pool) 
     bounds = {
         "kyc_provider": "operators", "kyc_document_bytes_max": 65_536, "kyc_documents_user_max": 1,
         "kyc_documents_bytes_max": 1_000_000, "kyc_uploads_hour_max": 3, "throttle_enabled": True,
+        "kyc_documents_user_bytes_max": 65_536,
     }  # fmt: skip
     async with running_edge(settings.model_copy(update=bounds | {"rest_port": settings.ws_port})) as edge:
         edge.as_user("u1")
@@ -429,6 +541,8 @@ async def test_every_bound_is_a_setting(settings: Settings, pool: asyncpg.Pool) 
         edge.as_user("u2")
         await begin_check(edge)
         assert (await upload(edge)).code == "KYC_STORAGE_FULL"
+        await pool.execute("UPDATE kyc_documents SET user_id = 'u2', size = 65_530")
+        assert (await upload(edge)).code == "KYC_DOCUMENTS_BYTES_MAX"
     deleting = bounds | {"rest_port": settings.ws_port, "kyc_documents_kept_days": 1}
     async with running_edge(settings.model_copy(update=deleting)):
 

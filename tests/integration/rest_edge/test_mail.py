@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import asyncpg
 import pytest
 
+from openspot.http.brand import Brand
 from openspot.kit.mail.transports import MAILBOX_NAME, MailboxTransport, SmtpTransport, read_mailbox
 from openspot.kit.settings import Settings
 from openspot.kit.tasks import end_tasks
@@ -52,7 +53,7 @@ def sender_of(pool: asyncpg.Pool, settings: Settings, time: Time) -> tuple[Outbo
         SmtpTransport(settings),
         sender=settings.mail_from,
         link_base="",
-        signature="OpenSpot",
+        brand=Brand(),
         now=time,
     )
     return outbox, sender
@@ -199,19 +200,19 @@ async def test_requests_do_not_wait_for_a_mail_server_that_does_not_respond(sett
 
 
 async def test_the_development_mailbox_is_for_its_owner_alone(
-    edge: RestClient, settings: Settings, capfd: pytest.CaptureFixture[str]
+    edge: RestClient, settings: Settings, pool: asyncpg.Pool, capfd: pytest.CaptureFixture[str]
 ) -> None:
     await register(edge, EMAIL)
 
-    async def arrived() -> bool:
-        return bool(read_mailbox(settings.data_dir))
+    async def is_sent() -> bool:
+        return await pool.fetchval("SELECT count(*) = 0 FROM mail_outbox")
 
-    await eventually(arrived, 20)
+    await eventually(is_sent, 20)
+    logged = "".join(capfd.readouterr())
+    assert "openspot mailbox shows it" in logged
     assert stat.S_IMODE((settings.data_dir / MAILBOX_NAME).stat().st_mode) == 0o600
     [mail] = read_mailbox(settings.data_dir)
     token = mail.text.split("Token: ")[1].split()[0]
-    logged = "".join(capfd.readouterr())
-    assert "openspot mailbox shows it" in logged
     assert token not in logged and EMAIL not in logged
 
 

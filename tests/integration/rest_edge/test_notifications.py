@@ -16,7 +16,6 @@ from openspot.contracts.messages import (
     ExecutedTransfer,
     MarginPositionClosed,
     MarginWarning,
-    OrderEvent,
     RiskCheckFailed,
     SendNotification,
     TransferMovement,
@@ -29,14 +28,14 @@ from openspot.kit.clock import DateClock, utc_now
 from openspot.kit.settings import Settings
 from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.notifications import delivery
-from openspot.rest_edge.notifications.delivery import ORDER_MAIL_GAP_S, NotificationDelivery
+from openspot.rest_edge.notifications.delivery import NotificationDelivery
+from openspot.rest_edge.notifications.order_mails import OrderMails
 from openspot.rest_edge.notifications.preference_service import NotificationPreferenceService
 from openspot.rest_edge.notifications.preferences import NotificationEvent
 from openspot.rest_edge.notifications.schemas import NotificationPreferenceBody, NotificationResponse
 from openspot.rest_edge.notifications.store import NotificationStore
 from openspot.rest_edge.push.queue import PushQueue
 from tests.support.filled_tables import insert
-from tests.support.order_records import order_record
 from tests.support.rest_client import RestClient
 from tests.support.waiting import eventually, stretched
 from tests.support.websocket_edge import open_as, receive, running_edge
@@ -63,7 +62,7 @@ def notifications(
     bus: Any, pool: asyncpg.Pool, outbox_max: int = 100, now: DateClock = utc_now
 ) -> NotificationDelivery:
     store = NotificationStore(pool, Outbox(pool, outbox_max, now), PushQueue(pool, 100, now), now)
-    return NotificationDelivery(pool, bus, store, {"BTC", "USD"}, now)
+    return NotificationDelivery(pool, bus, store, OrderMails(), {"BTC", "USD"}, now)
 
 
 @asynccontextmanager
@@ -246,14 +245,6 @@ async def test_old_notifications_are_forgotten_after_the_bus_has_dropped_them(
 # What tells of itself
 
 
-def filled(number: int, user: str = "ada") -> OrderEvent:
-    record = order_record(
-        order_id=f"o-{number}", user_id=user, filled_quantity="1", remaining_quantity="0", average_price="100",
-        status="filled",
-    )  # fmt: skip
-    return OrderEvent("filled", number, START_MS, record)
-
-
 async def test_movements_of_a_users_money_are_told_once_by_mail_and_on_the_screen(
     settings: Settings, bus: Bus, pool: asyncpg.Pool, users: None
 ) -> None:
@@ -315,35 +306,7 @@ async def test_movements_of_a_users_money_are_told_once_by_mail_and_on_the_scree
     assert sorted(mailed) == sorted([*expected, "Title 1"])
 
 
-async def test_filled_orders_are_told_to_those_who_want_it_and_mailed_once_a_minute(
-    settings: Settings, bus: Bus, pool: asyncpg.Pool, users: None
-) -> None:
-    await NotificationPreferenceService(pool).change(
-        "ada", NotificationEvent.ORDER_FILLED, NotificationPreferenceBody(email=True, websocket=True)
-    )
-    async with running_edge(settings), open_as(settings, "ada") as client, consuming(bus, pool):
-        for number, user in enumerate(("bob", "ada", "ada")):
-            subject = subjects.of_user(subjects.ORDERS_FILLED, user)
-            await bus.publish(subject, filled(number, user), f"filled-{number}")
-        # The events of the orders themselves come as well.
-        received = [await receive(client) for _ in range(4)]
-    told = [message["data"]["id"] for message in received if message["channel"] == "notifications"]
-    assert told == ["order.filled:o-1", "order.filled:o-2"]
-    assert await mails(pool) == [("ada@example.org", "Order filled: BTC-USD")]
-    assert await pool.fetchval("SELECT count(*) FROM notifications WHERE user_id = 'bob'") == 0
-
-    time = Time()
-    later = notifications(bus, pool, now=time)
-    assert await later.take_fills([filled(3), filled(4)]) == []
-    time.now += timedelta(seconds=ORDER_MAIL_GAP_S)
-    assert await later.take_fills([filled(5), filled(6), filled(5)]) == []
-    assert len(await mails(pool)) == 3
-    assert await pool.fetchval("SELECT count(*) FROM notifications") == 6
-
-
-async def test_refused_orders_are_told_to_those_who_want_it_and_share_the_mails_of_fills(
-    bus: Bus, pool: asyncpg.Pool, users: None
-) -> None:
+async def test_refused_orders_are_told_to_those_who_want_it(bus: Bus, pool: asyncpg.Pool, users: None) -> None:
     await NotificationPreferenceService(pool).change(
         "ada", NotificationEvent.ORDER_REFUSED, NotificationPreferenceBody(email=True, websocket=True)
     )
@@ -393,10 +356,6 @@ async def test_what_is_older_than_the_bus_keeps_notifications_is_told_to_nobody(
     time = Time()
     taking = notifications(bus, pool, now=time)
     time.now += timedelta(days=7, minutes=1)
-    await NotificationPreferenceService(pool).change(
-        "ada", NotificationEvent.ORDER_FILLED, NotificationPreferenceBody(email=True, websocket=True)
-    )
-    assert await taking.take_fills([filled(1)]) == []
     deposit = DepositConfirmed("tx1", "ada", "BTC", "0.5", timestamp=START_MS)
     async with running(taking):
         await bus.publish(subjects.CUSTODY_DEPOSIT_CONFIRMED, deposit, "old")

@@ -5,15 +5,16 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from unittest.mock import MagicMock
 
 import asyncpg
 import pytest
 
-from openspot.contracts.messages import OrderEvent, SendNotification
+from openspot.contracts.messages import SendNotification
 from openspot.kit.token_hash import new_token, token_hash
 from openspot.rest_edge.mail.outbox import Outbox
-from openspot.rest_edge.notifications.delivery import NotificationDelivery
+from openspot.rest_edge.notifications.fill_store import FillStore
+from openspot.rest_edge.notifications.fills import FillNotifier
+from openspot.rest_edge.notifications.order_mails import OrderMails
 from openspot.rest_edge.notifications.preference_service import NotificationPreferenceService
 from openspot.rest_edge.notifications.preferences import NotificationEvent
 from openspot.rest_edge.notifications.schemas import NotificationPreferenceBody
@@ -31,9 +32,9 @@ from openspot.rest_edge.push.transport import HttpPushTransport, PushReply, Push
 from openspot.rest_edge.push.vapid import PushKey, without_padding
 from tests.support.authenticator import PASSWORD, log_in, register
 from tests.support.filled_tables import insert
-from tests.support.order_records import order_record
 from tests.support.push_service import Device, PushService, new_device, running_push_service
 from tests.support.rest_client import RestClient
+from tests.support.router_rows import RouterRows
 
 KEY = PushKey(without_padding(b"\x07" * 32), "mailto:operator@example.org")
 
@@ -277,22 +278,22 @@ async def test_fills_come_to_devices_unless_the_user_turns_them_off_and_to_nothi
     exchange = Exchange(pool, Scripted())
     await exchange.user("bob")
     await exchange.add("ada", await exchange.user("ada"), "https://push.example/1", Device())
-    delivery = NotificationDelivery(pool, MagicMock(), exchange.store, {"BTC"}, exchange.time)
-
-    def filled(number: int, user: str) -> OrderEvent:
-        order = order_record(order_id=f"o{number}", user_id=user)
-        return OrderEvent("filled", number, round(exchange.now.timestamp() * 1000), order)
-
-    await delivery.take_fills([filled(1, "ada"), filled(2, "bob")])
+    notifier = FillNotifier(pool, exchange.store, FillStore(pool), OrderMails(), exchange.time)
+    rows = RouterRows(pool)
+    await rows.begin()
+    await rows.trade("bob", "carl", exchange.now)
+    await rows.trade("ada", "bob", exchange.now)
+    await notifier.tell()
     [row] = await pool.fetch("SELECT reference, kind FROM push_messages")
-    assert tuple(row) == ("order.filled:o1", "order.filled")
+    assert tuple(row) == ("order.filled:journal-buy-2", "order.filled")
     assert await exchange.store.page("ada", 9, None) == []
     assert await pool.fetchval("SELECT count(*) FROM mail_outbox") == 0
     preferences = NotificationPreferenceService(pool)
     fills = NotificationEvent.ORDER_FILLED
     off = NotificationPreferenceBody(email=False, websocket=False, push=False)
     assert (await preferences.change("ada", fills, off)).push is False
-    await delivery.take_fills([filled(3, "ada")])
+    await rows.trade("ada", "bob", exchange.now)
+    await notifier.tell()
     assert await exchange.waiting() == 1
     # A client that does not know of devices leaves their choice alone.
     unaware = NotificationPreferenceBody(email=True, websocket=False)

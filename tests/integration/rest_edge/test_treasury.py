@@ -15,7 +15,7 @@ from openspot.kit.settings import Settings, as_part
 from openspot.reconcile.reconciliation import reconcile
 from openspot.rest_edge.operators import people
 from openspot.rest_edge.operators.treasury import store
-from tests.support.edge_operators import make_operator
+from tests.support.edge_operators import link_owners, make_operator
 from tests.support.histories import LIMIT, RecordingPool, plan_of
 from tests.support.in_process_platform import running
 from tests.support.rest_client import RestClient
@@ -55,6 +55,16 @@ async def bob(platform: Settings, pool: asyncpg.Pool) -> AsyncIterator[RestClien
     await client.close()
 
 
+@pytest.fixture
+async def cas(ada: RestClient, platform: Settings, pool: asyncpg.Pool) -> AsyncIterator[RestClient]:
+    """Another account of ada's."""
+    client = RestClient(platform)
+    await make_operator(client, pool, "cas@example.org", OperatorRole.TREASURY)
+    await link_owners(pool, "ada@example.org", "cas@example.org")
+    yield client
+    await client.close()
+
+
 async def totals(client: RestClient, account: str) -> dict[str, tuple[str | None, str | None]]:
     """The totals at engine and ledger, by asset."""
     accounts = (await client("GET", "/operator/treasury/accounts")).body
@@ -63,7 +73,7 @@ async def totals(client: RestClient, account: str) -> dict[str, tuple[str | None
 
 
 async def test_the_houses_money_moves_once_and_every_book_agrees(
-    platform: Settings, ada: RestClient, bob: RestClient, pool: asyncpg.Pool
+    platform: Settings, ada: RestClient, bob: RestClient, cas: RestClient, pool: asyncpg.Pool
 ) -> None:
     await deposit(platform, "house:payments", "USD", "500", "funding-1")
 
@@ -72,7 +82,7 @@ async def test_the_houses_money_moves_once_and_every_book_agrees(
 
     await eventually(lambda: has("house:payments", "500"))
     await _alone(ada, has)
-    await _together(ada, bob, has)
+    await _together(ada, bob, cas, has)
     report = await reconcile(as_part(platform, EngineConnectionSettings), stretched(20))
     assert report.exit_code == 0, report
     assert await pool.fetchval("SELECT count(*) FROM edge_transfers WHERE kind = 'treasury' AND status = 'done'") == 5
@@ -105,10 +115,10 @@ async def _alone(ada: RestClient, has: Has) -> None:
         assert refused.status == 400 and named in str(refused.body), (bad, refused.body)
 
 
-async def _together(ada: RestClient, bob: RestClient, has: Has) -> None:
-    # 30 of 100 are used; many small ones at once are no way around the bound.
+async def _together(ada: RestClient, bob: RestClient, cas: RestClient, has: Has) -> None:
+    # 30 of 100 are used; many small ones at once are no way around the bound, nor is an account with the same owner.
     small = TO_INSURANCE | {"amount": "30"}
-    replies = await asyncio.gather(*(ada("POST", MOVE, small) for _ in range(4)))
+    replies = await asyncio.gather(*(each("POST", MOVE, small) for each in (ada, cas, cas, ada)))
     assert sorted(reply.body["status"] for reply in replies) == ["done", "done", "waiting", "waiting"]
     asked = (await ada("POST", MOVE, TO_INSURANCE | {"amount": "200"})).body
     assert asked["status"] == "waiting"

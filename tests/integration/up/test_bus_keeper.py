@@ -1,18 +1,22 @@
 """The keeper makes what the services may not make, makes it again, and says what a bus has lost."""
 
 import asyncio
+import json
 import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import AsyncMock, MagicMock
 
 import pytest
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import DepositConfirmed, ExecutedTrade
-from openspot.contracts.streams import CUSTODY
+from openspot.contracts.streams import CUSTODY, ORDERS, RETIRED_CONSUMERS, StreamConsumer
 from openspot.kit.bus import Bus, BusError, Consumption, DurableConsumer
 from openspot.kit.bus import consumer as consumer_module
+from openspot.kit.bus.preparation import consumer_configuration
+from openspot.kit.bus.streams import Streams
 from openspot.kit.health import Health
 from openspot.kit.metrics import BUS_CONSUMER_RESETS
 from openspot.kit.settings import Settings
@@ -23,12 +27,12 @@ from openspot.up.bus_keeper import needs_of
 from openspot.up.bus_passwords import FILE_NAME, BusPasswordsError, kept_passwords
 from openspot.up.bus_tools import BusCommandError, credentials_of, prepare
 from openspot.up.bus_users import ACCESSES, KEEPER, STORE, republished
-from openspot.up.embedded_nats import EmbeddedNats, adopt_streams
+from openspot.up.embedded_nats import EmbeddedNats, adopt_streams, end_leftover
 from openspot.up.services import PlatformSettings
 from tests.support.embedded_bus import EmbeddedBus
 from tests.support.ledger import trade
 from tests.support.ports import free_port
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 DEPOSIT_EVENT = DepositConfirmed("tx-1", "u1", "USD", "5")
 
@@ -58,6 +62,22 @@ def test_every_bucket_that_is_read_is_made_and_every_consumer_reads_its_own_stre
         assert consumer.subject in consumer.stream.subjects or consumer.stream is CUSTODY
     assert FILLS in needs.consumers
     assert FILLS not in needs_of(PlatformSettings()).consumers
+
+
+async def test_a_consumer_of_an_earlier_release_is_taken_away(bus: EmbeddedBus) -> None:
+    (stream, durable), *_ = RETIRED_CONSUMERS
+    keeper = await Bus.connect(Settings(nats_url=bus.url(KEEPER), nats_synced=True), "keeper")
+    try:
+        left = StreamConsumer(ORDERS, "orders.filled.*", durable, 10)
+        streams = Streams(keeper.connection)
+        await keeper.connection.jetstream.add_consumer(stream, consumer_configuration(left))
+        assert await streams.consumer(stream, durable) is not None
+        await keeper.prepare(needs_of(PlatformSettings()))
+        assert await streams.consumer(stream, durable) is None
+        # There is nothing to take away the next time.
+        await keeper.prepare(needs_of(PlatformSettings()))
+    finally:
+        await keeper.close()
 
 
 def test_entries_live_as_long_as_the_settings_say() -> None:
@@ -202,6 +222,59 @@ async def test_after_a_bus_lost_its_disk_everything_is_made_again_and_the_consum
         await again.close()
     await router.close()
     await positions.close()
+
+
+async def test_a_bus_that_was_only_restarted_has_lost_nothing(bus: EmbeddedBus, tmp_path: Path) -> None:
+    positions = await Bus.connect(bus.settings("positions"), "positions")
+    before, stop = resets(FILLS.durable), asyncio.Event()
+    consumer = DurableConsumer(positions, Consumption.of(FILLS, ExecutedTrade), AsyncMock())
+    consuming = asyncio.create_task(consumer.run(stop))
+    await eventually(lambda: consumer._made_at)
+    looks = MagicMock(wraps=consumer._note_state)
+    consumer._note_state = looks  # type: ignore[method-assign]
+    for _ in range(2):
+        keeper = bus.keeper(tmp_path)
+        assert await keeper.open() == []
+        await keeper.close()
+        bus.server.kill()
+        bus.server.start()
+        seen = looks.call_count
+        await eventually(lambda seen=seen: looks.call_count > seen, 30)
+    assert resets(FILLS.durable) == before
+    stop.set()
+    await consuming
+    await positions.close()
+
+
+async def test_consumers_of_an_earlier_release_are_marked_and_not_lost(bus: EmbeddedBus, tmp_path: Path) -> None:
+    keeper = await Bus.connect(Settings(nats_url=bus.url(KEEPER), nats_synced=True), "keeper")
+    await keeper.connection.jetstream.delete_consumer(FILLS.stream.name, FILLS.durable)
+    await keeper.connection.jetstream.add_consumer(FILLS.stream.name, consumer_configuration(FILLS))
+    await keeper.close()
+    (tmp_path / "bus-made.json").write_text(json.dumps({FILLS.durable: "2026-01-01T00:00:00+00:00"}))
+    for _ in range(2):
+        again = bus.keeper(tmp_path)
+        assert await again.open() == []
+        await again.close()
+
+
+def test_a_server_that_a_killed_start_left_behind_is_ended(tmp_path: Path) -> None:
+    left, other = EmbeddedNats(tmp_path / "bus", free_port()), EmbeddedNats(tmp_path / "other", free_port())
+    left.start()
+    other.start()
+    try:
+        assert end_leftover(left.directory)
+        assert left.process is not None
+        assert left.process.wait(stretched(10)) is not None
+        assert not end_leftover(left.directory)
+        # Another process has got its number since.
+        assert other.process is not None
+        (left.directory / "nats.pid").write_text(str(other.process.pid))
+        assert not end_leftover(left.directory)
+        assert other.process.poll() is None
+    finally:
+        other.stop()
+        left.kill()
 
 
 def test_streams_of_a_server_without_accounts_are_kept(tmp_path: Path) -> None:

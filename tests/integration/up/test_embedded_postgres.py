@@ -225,6 +225,22 @@ def test_an_interrupted_first_start_is_repeated(folder: Path) -> None:
         assert serves(server)
 
 
+def test_a_start_that_was_killed_inside_initdb_is_repeated(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def killed(name: str, *arguments: str, folder: Path) -> str:
+        # PG_VERSION is the first file that initdb writes, and pg_control one of the last.
+        (folder / "PG_VERSION").write_text("18\n")
+        raise EmbeddedServerError("killed")
+
+    server = EmbeddedPostgres(folder / "postgres", durable=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(server, "_command", killed)
+        with pytest.raises(EmbeddedServerError, match="killed"):
+            server.start()
+    with running(folder / "postgres") as again:
+        assert serves(again)
+        assert not list(again.directory.glob("data.new*"))
+
+
 def test_root_follows_no_link_that_the_servers_account_could_lay(folder: Path) -> None:
     target = folder / "target"
     (target / "kept").mkdir(parents=True)

@@ -39,12 +39,9 @@ class Trader:
 
 
 @pytest.fixture(autouse=True)
-def quiet_services() -> Iterator[None]:
+def quiet_services() -> None:
     """The services of this process log to the output that the commands print to."""
-    before = structlog.get_config()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
-    yield
-    structlog.configure(**before)
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
 """What the OpenAPI documents promise, asked of running services with thousands of requests made from the documents.
 
 Schemathesis makes them: the boundaries of every field, values next to the schema, wrong types, wrong methods, and, in
-`make proof`, some at random. A fault is repeated by the request that its message prints.
+`make proof`, some at random, and those that only operators may send. A fault is repeated by the request that its
+message prints.
 
 They are made when a test runs, by the one process that runs it: to make all of them takes seconds, and each process of
 `pytest -n` collects every test. So a test has the operations whose paths begin alike, and reports each operation apart.
@@ -63,10 +64,14 @@ def who_sends(number: int, callers: tuple[str, ...]) -> tuple[str, ...]:
     return callers if number % OTHER_CALLERS_EVERY == 0 else callers[:1]
 
 
+OF_OPERATORS = ("operator", "admin")
+"""What the paths of operations begin with that only operators may ask for: a third of all."""
+
+
 def first_words(path: str) -> str:
-    """What the path of an operation begins with: a word, or two where one would stand for a third of all operations."""
+    """What the path of an operation begins with: a word, or two if it is an operators' one."""
     words = path.removeprefix("/api/v1/").removeprefix("/").split("/")
-    return "/".join(words[:2] if words[0] in ("operator", "admin") else words[:1])
+    return "/".join(words[:2] if words[0] in OF_OPERATORS else words[:1])
 
 
 def groups(service: str) -> list[str]:
@@ -91,7 +96,9 @@ def schema_of(service: str, group: str) -> BaseSchema:
 def schema_fixture(service: str) -> Callable[[pytest.FixtureRequest], BaseSchema]:
     """A fixture of the documents of a service, one for each group of its paths."""
 
-    @pytest.fixture(scope="module", params=groups(service))
+    marks = {name: pytest.mark.proof if name.startswith(OF_OPERATORS) else () for name in groups(service)}
+
+    @pytest.fixture(scope="module", params=[pytest.param(name, marks=marks[name]) for name in marks])
     def schema(request: pytest.FixtureRequest) -> BaseSchema:
         return schema_of(service, request.param)
 

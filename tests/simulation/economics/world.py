@@ -17,7 +17,7 @@ from openspot.market_data.markets import Markets
 from openspot.market_data_client.price_bands import PriceBands
 from openspot.router.orders.draft import OrderDraft, OrderSide
 from openspot.router.orders.pre_trade import BEFORE_BALANCE, Candidate, MarketRules, first_failure
-from openspot.router.orders.reference_prices import FairReferences, ReferencePrices
+from openspot.router.orders.reference_prices import FairReferences, LastTradePrices
 from tests.simulation.economics.auditor import Auditor
 from tests.simulation.economics.desks import (
     INSURANCE,
@@ -66,7 +66,7 @@ class EconomicWorld:
         self.prices: Mapping[str, FairPrice] = {}
         self.marks = marks_of({})
         self.books: dict[str, BookBase] = {}
-        self._last_trades = ReferencePrices(LAST_TRADE_AGE_MS)
+        self._last_trades = LastTradePrices(LAST_TRADE_AGE_MS)
         self._fair_references = FairReferences(PriceBands(self, lambda: self.now_s), self._rules)
         self.margin, self.custody, self.conversions = Margin(self), Custody(self), Conversions(self)
         for account in (POOL, INSURANCE, INVENTORY):

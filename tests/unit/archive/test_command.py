@@ -1,24 +1,14 @@
 """`openspot archive` moves nothing that nobody asked for, and nothing that is young."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-import structlog
 from typer.testing import CliRunner
 
 from openspot.archive.settings import ArchiveSettings
 from openspot.cli import app
 from openspot.kit.settings import SettingsError, load
-
-
-@pytest.fixture(autouse=True)
-def log_as_before() -> Iterator[None]:
-    """The command sets the log of its process, which is that of the tests here."""
-    before = structlog.get_config()
-    yield
-    structlog.configure(**before)
 
 
 def invoke(tmp_path: Path, *arguments: str, **variables: str) -> tuple[int, str]:

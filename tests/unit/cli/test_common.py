@@ -1,9 +1,12 @@
 """What every command does alike."""
 
+from pathlib import Path
+
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
-from openspot.cli import common
+from openspot.cli import app, common
 
 
 def test_a_reason_stays_on_one_line_however_narrow_the_terminal_is(
@@ -13,3 +16,26 @@ def test_a_reason_stays_on_one_line_however_narrow_the_terminal_is(
     reason = "the account of alice is below zero: see `openspot reconcile`"
     assert common.fail(reason).exit_code == 1
     assert capsys.readouterr().err == f"openspot: {reason}\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ("reconcile", 2),
+        ("ledger rebuild", 2),
+        ("ledger book-adjustments --plan", 2),
+        ("positions rebuild", 2),
+        ("market-data verify", 2),
+        ("reserves list", 1),
+        ("secrets reseal", 1),
+    ],
+)
+def test_a_command_that_needs_the_database_says_that_nothing_runs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str, code: int
+) -> None:
+    monkeypatch.setenv("OPENSPOT_DATA_DIR", str(tmp_path))
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    outcome = CliRunner().invoke(app, command.split())
+    assert outcome.exit_code == code
+    said = f"openspot: nothing runs for {tmp_path}: `openspot up` starts it; or set DATABASE_URL\n"
+    assert outcome.stderr + capsys.readouterr().err == said

@@ -6,8 +6,8 @@ from decimal import Decimal
 
 from msgspec.structs import replace
 
-from openspot.cli.order_lines import cancelled_lines, json_line, order_line, timer_line, trade_line
-from openspot.client import BulkCancel, CancelFailure, CancelTimer, Order, OwnTrade
+from openspot.cli.order_lines import cancelled_lines, json_line, list_lines, order_line, timer_line, trade_line
+from openspot.client import BulkCancel, CancelFailure, CancelTimer, Order, OrderList, OwnTrade
 
 TIME = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 ORDER = Order(
@@ -51,6 +51,19 @@ def test_json_has_the_names_and_the_texts_of_the_platform() -> None:
     # What an order without a trigger does not have is not there.
     assert not {"stopPrice", "triggerStatus", "fills", "postOnly"} & written.keys()
     assert json.loads(json_line(STOP))["stopPrice"] == "60000"
+
+
+def test_a_list_has_a_line_and_one_for_each_order() -> None:
+    exit_ = replace(STOP, list_id="L1", list_type="oto", list_role="stop_loss", list_state="planned")
+    iceberg = replace(ORDER, display_quantity=Decimal("0.001"))
+    listed = OrderList("L1", "mine", "oto", "BTC-USD", "active", TIME, TIME, [iceberg, exit_])
+    assert list_lines(listed) == [
+        "L1  BTC-USD  oto  active  [mine]",
+        "  A1  BTC-USD  buy  limit  0.015  at 65000.50  open  shows 0.001",
+        "  A1  BTC-USD  sell  stop_market  0.015  trigger 60000 (last, waiting)  open  stop loss (planned)",
+    ]
+    first, second = json.loads(json_line(listed))["orders"]
+    assert (first["displayQuantity"], "listRole" in first, second["listRole"]) == ("0.001", False, "stop_loss")
 
 
 def test_trades_cancellations_and_the_timer_are_lines() -> None:

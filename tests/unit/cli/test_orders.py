@@ -26,6 +26,7 @@ async def outcome_of(fake: FakeRestEdge, *arguments: str) -> tuple[int, str]:
         (("amend", "A1", "--price", "5"), 405, "METHOD_NOT_ALLOWED"),
         (("timer",), 404, "ORDER_NOT_FOUND"),
         (("timer", "60"), 405, "METHOD_NOT_ALLOWED"),
+        (("cancel-list", "L1"), 405, "METHOD_NOT_ALLOWED"),
     ],
 )
 async def test_an_exchange_without_the_complete_rules_is_named_as_the_reason(
@@ -86,6 +87,61 @@ async def test_an_amendment_sends_the_trigger_alone(which: tuple[str, ...], path
         assert (await outcome_of(fake, "amend", *which, "--stop-price", "61000.50"))[0] == 1
         [asked] = fake.asked
     assert (asked.method, asked.path, asked.body) == ("PATCH", path, {"stopPrice": "61000.50"})
+
+
+async def test_the_orders_of_a_list_are_written_as_for_place() -> None:
+    async with running_fake() as fake:
+        fake.refuse(400, "LIST_EXIT_WOULD_FILL")
+        entry = "btc-usd buy 0.10 --price 65000 --post-only"
+        stop = "BTC-USD sell 0.10 --type stop-market --stop-price 64000 --trigger-by mark"
+        arguments = ("place-list", "OTO", entry, stop, "--client-list-id", "mine")
+        assert (await outcome_of(fake, *arguments))[0] == 1
+        [asked] = fake.asked
+    assert (asked.method, asked.path) == ("POST", "/api/v1/orders/lists")
+    assert asked.body == {
+        "type": "oto", "clientListId": "mine", "orders": [
+            {
+                "symbol": "BTC-USD", "side": "buy", "type": "limit", "quantity": "0.10", "price": "65000",
+                "postOnly": True,
+            },
+            {
+                "symbol": "BTC-USD", "side": "sell", "type": "stop_market", "quantity": "0.10", "stopPrice": "64000",
+                "triggerBy": "mark",
+            },
+        ],
+    }  # fmt: skip
+
+
+async def test_a_replacement_sends_the_order_and_says_whether_the_first_must_end() -> None:
+    async with running_fake() as fake:
+        fake.refuse(409, "REPLACEMENT_REJECTED")
+        order = "BTC-USD sell 1 --price 65000 --display-quantity 0.1"
+        assert (await outcome_of(fake, "replace", "A1", order, "--allow-failure"))[0] == 1
+        [asked] = fake.asked
+    assert (asked.method, asked.path) == ("POST", "/api/v1/orders/A1/replace")
+    assert asked.body == {
+        "symbol": "BTC-USD", "side": "sell", "type": "limit", "quantity": "1", "price": "65000",
+        "displayQuantity": "0.1", "mode": "allow_failure",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("order", "reason"),
+    [
+        ("BTC-USD", "is not written as for `openspot orders place`: Missing argument 'side'"),
+        ("BTC-USD buy 1 --prize 5", "No such option: --prize"),
+        ("BTC-USD buy '1", "No closing quotation"),
+        ("BTC-USD buy 1 --trailing-bps far", "valid integer"),
+        ("BTC-USD buy 1 --slide", "--slide goes with --post-only"),
+        ("BTC-USD buy 1 --good-for 2x", "--good-for must be a number and s, m, h or d"),
+        ("BTC-USD buy 1 --url http://127.0.0.1:3001", "has an option of the command: write it behind the orders"),
+    ],
+)
+async def test_an_order_that_is_written_wrong_sends_nothing(order: str, reason: str) -> None:
+    async with running_fake() as fake:
+        exit_code, printed = await outcome_of(fake, "place-list", "oco", order)
+        assert fake.asked == []
+    assert (exit_code, reason in printed) == (2, True), printed
 
 
 async def test_no_output_and_no_argument_has_the_secret() -> None:

@@ -290,6 +290,16 @@ async def test_only_the_engines_own_refusal_ends_a_withdrawal(tables: Any) -> No
     assert (found.funds, found.status, found.reason) == (Funds.REFUSED, Status.FAILED, "RISK_NSF")
 
 
+@pytest.mark.parametrize("cancels", [True, False])
+async def test_the_end_of_a_withdrawal_says_whether_its_user_cancelled_it(tables: Any, cancels: bool) -> None:
+    found, service = await created(tables), decisions(tables)
+    found.funds = Funds.RESERVED
+    await (service.cancel("w1", "Alice") if cancels else service.reject("w1", "carol", "cancelled"))
+    await steps(tables).advance("w1")
+    (outcome,) = tables.published
+    assert (outcome.reason, outcome.cancelled) == ("cancelled", cancels)
+
+
 async def test_a_withdrawal_is_complete_with_its_last_confirmation_and_not_one_before(tables: Any) -> None:
     found = await created(tables)
     found.status, found.funds, found.height, found.required_confirmations = Status.CONFIRMING, Funds.RESERVED, 101, 3

@@ -9,13 +9,13 @@ from openspot.http.brand import (
     COLOURS,
     SURFACES,
     Brand,
-    BrandError,
     BrandLink,
     BrandSettings,
     LegalText,
     contrast,
     read_brand,
 )
+from openspot.http.brand_mails import BrandError
 
 TOKENS = Path(__file__).parents[3] / "web/lib/theme/tokens.ts"
 LOGO = b'<svg xmlns="http://www.w3.org/2000/svg"/>'

@@ -10,7 +10,7 @@ from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.domain.fair_price.model import PriceState
 from openspot.domain.money import AMOUNT_SCALE
 from openspot.margin.interest import MINUTE_MS
-from openspot.margin.marks import MarkPrices, StaleMarksError
+from openspot.margin.marks import MarkPriceCache, StaleMarksError
 from openspot.margin.settings import MarginSettings
 
 UNIT = AMOUNT_SCALE
@@ -32,7 +32,7 @@ class PriceBus:
         self.timeouts_s: list[float] = []
         self.seconds = 0.0
         self.take: Any = None
-        self.marks = MarkPrices(self, "USD", STALE_S, lambda: self.seconds)  # type: ignore[arg-type]
+        self.marks = MarkPriceCache(self, "USD", STALE_S, lambda: self.seconds)  # type: ignore[arg-type]
 
     async def subscribe(self, subject: str, message_type: Any, handler: Any) -> None:
         assert subject == "marketdata.fairprice.*"

@@ -8,6 +8,7 @@ from openspot.contracts.messages import FairPriceEvent
 from openspot.domain.fair_price.model import FairPrice, PriceState
 from openspot.domain.money import text_to_amount
 from openspot.market_data_client import fair_prices
+from openspot.market_data_client.errors import MarketDataUnavailableError
 from openspot.market_data_client.fair_prices import FairPrices
 from tests.support.fair_prices import fair_price_event
 
@@ -19,8 +20,9 @@ class Bench:
 
     def __init__(self) -> None:
         self.now = 100.0
-        self.replies: list[FairPriceEvent] = []
+        self.replies: list[FairPriceEvent] | None = []
         self.requests = 0
+        self.reply_s = 0.0
         bus: Any = self
         self.prices = FairPrices(bus, lambda: self.now, stale_s=10)
         self.prices._client = bus
@@ -30,6 +32,9 @@ class Bench:
 
     async def fair_prices(self) -> list[FairPriceEvent]:
         self.requests += 1
+        self.now += self.reply_s
+        if self.replies is None:
+            raise MarketDataUnavailableError("silent")
         return self.replies
 
     async def publish(self, price: str, timestamp: int, symbol: str = "BTC-USD", **fields: Any) -> None:
@@ -62,6 +67,42 @@ async def test_an_old_message_does_not_keep_a_price_fresh(bench: Bench) -> None:
     assert bench.shown() == (text_to_amount("5"), PriceState.STALE)
     await bench.publish("5", 10)
     assert bench.shown() == (text_to_amount("5"), PriceState.GOOD)
+
+
+async def test_what_waited_while_the_process_stood_still_is_no_news(bench: Bench) -> None:
+    await bench.publish("180", 10)
+    # It stands still for ten minutes. In its connection wait prices of before.
+    bench.now = 700.0
+    bench.replies = None
+    await bench.publish("181", 11)
+    assert bench.shown() == (text_to_amount("180"), PriceState.STALE)
+    bench.replies = [fair_price_event("BTC-USD", "104", 600)]
+    await bench.publish("182", 12)
+    assert bench.shown() == (text_to_amount("104"), PriceState.GOOD)
+    # From then on published prices count again, without asking, unless they are older.
+    requests = bench.requests
+    for price, timestamp, known in (("183", 13, "104"), ("105", 601, "105")):
+        await bench.publish(price, timestamp)
+        assert bench.shown() == (text_to_amount(known), PriceState.GOOD)
+    assert bench.requests == requests
+
+
+async def test_a_pause_that_is_shorter_than_a_price_lives_asks_nobody(bench: Bench) -> None:
+    await bench.publish("5", 10)
+    bench.now = 109.9
+    await bench.publish("6", 11)
+    assert (bench.shown(), bench.requests) == ((text_to_amount("6"), PriceState.GOOD), 1)
+    bench.now = 119.9
+    bench.replies = [fair_price_event("BTC-USD", "6", 11)]
+    await bench.publish("7", 12)
+    assert (bench.shown(), bench.requests) == ((text_to_amount("7"), PriceState.GOOD), 2)
+
+
+async def test_a_reply_is_as_old_as_the_request(bench: Bench) -> None:
+    bench.now, bench.reply_s = 200.0, 600.0
+    bench.replies = [fair_price_event("BTC-USD", "180", 10)]
+    await bench.prices.refresh()
+    assert bench.shown() == (text_to_amount("180"), PriceState.STALE)
 
 
 async def test_a_price_is_taken_whole(bench: Bench) -> None:

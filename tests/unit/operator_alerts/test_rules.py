@@ -125,6 +125,16 @@ def test_interrupted_markets_are_named_and_an_edge_that_is_silent_ends_nothing()
     assert found == Finding("BTC-USD is in an auction", frozenset({"BTC-USD"}))
 
 
+def test_the_place_for_documents_fills_from_four_fifths_on() -> None:
+    def seen(*filled: float) -> Finding | None:
+        services = [service("REST edge", ("openspot_edge_documents_filled", {}, value)) for value in filled]
+        return judged(AlertKind.DOCUMENTS_FILL, *services)
+
+    assert seen(0.79) is None
+    # Each edge shows the same place.
+    assert seen(0.5, 0.8) == Finding("80% of the place for documents of verifications is taken")
+
+
 def test_failed_logins_count_within_ten_minutes_whichever_service_saw_them_and_through_its_restart() -> None:
     by = rules()
 

@@ -428,8 +428,8 @@ def test_splitting_a_fill_moves_only_last_digits(cost: int, quantity: int, parts
         "null",
         "[]",
         "{}",
-        '{"version":1,"owner":"o","lastKey":[0],"holdings":[]}',
-        '{"version":1,"owner":"o","lastKey":[0,""],"holdings":[["main","BTC",[[1,"a","x","1"]]]]}',
+        '{"version":2,"owner":"o","lastKey":[0,""],"holdings":[]}',
+        '{"version":2,"owner":"o","lastKey":[0,0,""],"holdings":[["main","BTC",[[1,"a","x","1"]]]]}',
     ],
 )
 def test_a_state_that_cannot_be_read_is_refused(text: str) -> None:
@@ -438,8 +438,8 @@ def test_a_state_that_cannot_be_read_is_refused(text: str) -> None:
 
 
 def test_a_state_of_another_version_is_refused() -> None:
-    text = '{"version":2,"owner":"o","lastKey":[0,""],"holdings":[]}'
-    with pytest.raises(FifoStateError, match=r"^state has version 2, not 1$"):
+    text = '{"version":1,"owner":"o","lastKey":[0,""],"holdings":[]}'
+    with pytest.raises(FifoStateError, match=r"^state has version 1, not 2$"):
         FifoBook.from_state(text)
 
 
@@ -449,13 +449,13 @@ def test_the_state_of_a_book_stays_readable() -> None:
     apply_all(book, [transaction(1, "acquisition", 2, 10), transaction(2, "transfer", 1, destination="cold")])
     lot = f'[{DAY_MS},"t1","{AMOUNT_SCALE}","{5 * AMOUNT_SCALE}"]'
     state = (
-        f'{{"version":1,"owner":"owner","lastKey":[{2 * DAY_MS},"t2"],'
+        f'{{"version":2,"owner":"owner","lastKey":[{2 * DAY_MS},0,"t2"],'
         f'"holdings":[["cold","BTC",[{lot}]],["main","BTC",[{lot}]]]}}'
     )
     assert book.state() == state
     read = FifoBook.from_state(state)
     assert (read.owner, read.last_key, read.open_lots, read.holdings()) == (
-        "owner", (2 * DAY_MS, "t2"), 2, book.holdings(),
+        "owner", (2 * DAY_MS, 0, "t2"), 2, book.holdings(),
     )  # fmt: skip
 
 
@@ -471,6 +471,18 @@ def peak_memory(count: int) -> int:
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("external_id", "sequence"),
+    [
+        ("CDddTzPp-9:buy:to", 9), ("CDddTzPp-10:sell:from", 10), ("deposit-10", 0), ("CDddTzPp-10:sell:fees", 0),
+        ("CDddTzPp-:buy:to", 0), ("a:b-7:buy:to", 0), ("e-1234567890123456789:buy:to", 0),
+    ],
+)  # fmt: skip
+def test_fills_of_one_millisecond_are_in_the_order_of_the_engine(external_id: str, sequence: int) -> None:
+    one = replace(transaction(1, "acquisition", 2, 10), external_id=external_id)
+    assert one.order_key == (DAY_MS, sequence, external_id)
 
 
 def test_ten_times_as_many_transactions_need_no_more_memory() -> None:

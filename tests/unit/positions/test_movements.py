@@ -11,7 +11,7 @@ from openspot.positions.movements import (
     ENTRY_ID_LENGTH_MAX,
     ESTIMATE_PREFIX,
     MINUTE_MS,
-    Movement,
+    AccountMovement,
     transaction_id,
     transactions_of_movement,
 )
@@ -21,8 +21,8 @@ BEGIN_OF_MINUTE = AT - AT % MINUTE_MS
 PRICES = {"BTC": 100 * AMOUNT_SCALE, "ETH": 10 * AMOUNT_SCALE, "XYZ": None}
 
 
-def moved(entry_type: str, asset: str, amount: int, name: str = "e1") -> Movement:
-    return Movement(name, AT, entry_type, asset, amount * AMOUNT_SCALE)
+def moved(entry_type: str, asset: str, amount: int, name: str = "e1") -> AccountMovement:
+    return AccountMovement(name, AT, entry_type, asset, amount * AMOUNT_SCALE)
 
 
 def words(transaction: FifoTransaction) -> str:
@@ -105,7 +105,7 @@ def test_what_comes_in_counts_before_what_was_done_with_it_in_the_same_minute() 
 def test_what_comes_in_counts_from_when_it_was_asked_for(
     entry_type: str, amount: int, asked_at: int | None, expected: int
 ) -> None:
-    (made,) = transactions_of_movement([Movement("m", AT, entry_type, "BTC", amount, asked_at)], PRICES, "USD")
+    (made,) = transactions_of_movement([AccountMovement("m", AT, entry_type, "BTC", amount, asked_at)], PRICES, "USD")
     assert made.timestamp == expected
 
 
@@ -113,7 +113,7 @@ def test_an_entry_gives_the_same_id_each_time_and_a_long_one_its_digest() -> Non
     assert transaction_id("tx:1", "deposit", is_in=True) == "ledger:estimate:tx:1"
     assert transaction_id("tx:1", "withdrawal", is_in=False) == "ledger:tx:1"
     long, other = "a" * (ENTRY_ID_LENGTH_MAX + 1), "b" * (ENTRY_ID_LENGTH_MAX + 1)
-    made = transactions_of_movement([Movement(long, AT, "deposit", "BTC", 1)], PRICES, "USD")[0]
+    made = transactions_of_movement([AccountMovement(long, AT, "deposit", "BTC", 1)], PRICES, "USD")[0]
     assert (
         made.external_id == transaction_id(long, "deposit", is_in=True) != transaction_id(other, "deposit", is_in=True)
     )
@@ -137,10 +137,10 @@ def test_lots_are_what_the_ledger_says_after_any_movements(seed: int) -> None:
         if not amount:
             continue
         at = AT + number * MINUTE_MS
-        movements = [Movement(f"e{number}:1", at, entry_type, asset, amount)]
+        movements = [AccountMovement(f"e{number}:1", at, entry_type, asset, amount)]
         if entry_type == "conversion":
             other = "ETH" if asset == "BTC" else "BTC"
-            movements.append(Movement(f"e{number}:2", at, entry_type, other, chance.randrange(1, 10**20)))
+            movements.append(AccountMovement(f"e{number}:2", at, entry_type, other, chance.randrange(1, 10**20)))
         for movement in movements:
             held[movement.asset] += movement.amount
         if entry_type in ("staking", "unstaking"):

@@ -1,6 +1,8 @@
 """Mails and notifications in other languages: every text has a translation, with its values and no other."""
 
 import re
+from datetime import UTC, datetime
+from decimal import Decimal
 
 import pytest
 
@@ -10,20 +12,21 @@ from openspot.contracts.messages import (
     ExecutedTransfer,
     MarginPositionClosed,
     MarginWarning,
-    OrderEvent,
     RiskCheckFailed,
     SendNotification,
     TransferMovement,
     WithdrawalOutcome,
     WithdrawalRequested,
 )
+from openspot.http.brand import Brand
+from openspot.rest_edge.funds.documents.service import CLOSED_TEXT, CLOSED_TITLE
+from openspot.rest_edge.funds.kyc import notices as kyc_notices
 from openspot.rest_edge.identity.activity.log import NOTICES, Origin, login_notice
 from openspot.rest_edge.languages.catalogue import CATALOGUES, Language, language_of, translated
 from openspot.rest_edge.mail.texts import MailFacts, MailKind, compose
 from openspot.rest_edge.notifications import templates
 from openspot.rest_edge.push.service import TEST_TEXT, TEST_TITLE
 from openspot.router.translation.order_lists import unarmed_notification
-from tests.support.order_records import order_record
 
 OTHERS = tuple(CATALOGUES)
 NAMES = re.compile(r"\{(\w+)\}")
@@ -61,7 +64,10 @@ def notified() -> list[SendNotification]:
     """A notification of each kind that the edge makes of an event about money, margin or an order."""
     withdrawal = WithdrawalOutcome("w1", "ada", "BTC", "0.5", tx_hash="beef")
     requested = WithdrawalRequested("w1", "ada", "BTC", "0.5", "bc1qx", "bitcoin")
-    orders = [order_record(side=side, symbol="BTC-USD", average_price=price) for side, price in SIDES]
+    now = datetime.now(UTC)
+    orders = [
+        templates.FilledOrder("o1", "ada", "BTC-USD", side, quantity, Decimal(100), now, 7) for side, quantity in SIDES
+    ]
     made = [
         templates.deposit_credited(DepositConfirmed("tx1", "ada", "BTC", "0.5"), {"BTC"}, 1),
         templates.withdrawal_requested(requested, 1),
@@ -69,11 +75,12 @@ def notified() -> list[SendNotification]:
         templates.withdrawal_completed(withdrawal, 1),
         templates.withdrawal_completed(WithdrawalOutcome("w1", "ada", "BTC", "0.5"), 1),
         templates.withdrawal_failed(withdrawal, 1),
+        templates.withdrawal_failed(WithdrawalOutcome("w1", "ada", "BTC", "0.5", cancelled=True), 1),
         *(
             templates.transfer_executed(ExecutedTransfer("t1", kind, [TransferMovement(*one) for one in moved], 7, 1))
             for kind, moved in MOVED.items()
         ),
-        *(templates.order_filled(OrderEvent("filled", 7, 1, order)) for order in orders),
+        *(templates.order_filled(order) for order in orders),
         templates.transfer_executed(
             ExecutedTransfer("t2", "adjustment", [TransferMovement("ada", "house:adjustments", "USD", "5")], 7, 1)
         ),
@@ -87,7 +94,7 @@ def notified() -> list[SendNotification]:
     return [one for one in made if one is not None]
 
 
-SIDES = (("buy", "100"), ("sell", "100"), ("buy", None), ("sell", None))
+SIDES = (("buy", Decimal(1)), ("sell", Decimal(1)), ("buy", Decimal(0)), ("sell", Decimal(0)))
 
 
 @pytest.mark.parametrize("language", OTHERS)
@@ -102,15 +109,17 @@ def test_every_catalogue_has_the_same_texts_with_the_same_values(language: Langu
 def test_every_notification_has_a_translation_in_each_line(language: Language) -> None:
     notices = [*NOTICES.values(), login_notice(Origin("10.0.0.1", "Firefox")), login_notice(Origin("10.0.0.1"))]
     texts = [text for one in [*notified(), *notices] for text in (one.title, *one.text.split("\n"))]
-    texts += [TEST_TITLE, TEST_TEXT]
+    texts += [TEST_TITLE, TEST_TEXT, CLOSED_TITLE, CLOSED_TEXT, kyc_notices.LOWERED]
+    texts += [text for notice in kyc_notices.NOTICES.values() for text in notice]
     assert [text for text in texts if translated(text, language) == text] == []
 
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_every_mail_of_the_edge_has_a_translation_with_its_token(language: Language) -> None:
+    brand = Brand(mail_signature="The Exchange")
     for kind in set(MailKind) - {MailKind.NOTIFICATION}:
-        english = compose(kind, "ada@example.org", MailFacts("my code", "abc"), "The Exchange")
-        mail = compose(kind, "ada@example.org", MailFacts("my code", "abc", language=language), "The Exchange")
+        english = compose(kind, "ada@example.org", MailFacts("my code", "abc"), brand)
+        mail = compose(kind, "ada@example.org", MailFacts("my code", "abc", language=language), brand)
         assert mail.subject != english.subject
         assert mail.text.splitlines()[0].endswith(": my code")
         assert ("Token: abc" in mail.text.splitlines()) == ("Token: abc" in english.text.splitlines())
@@ -122,13 +131,13 @@ def test_every_mail_of_the_edge_has_a_translation_with_its_token(language: Langu
 
 def test_a_translated_mail_keeps_its_link_whole() -> None:
     facts = MailFacts(token="t" * 150, link_base="https://x.org", language=Language.GERMAN)
-    mail = compose(MailKind.RESET_PASSWORD, "ada@example.org", facts, "OpenSpot")
+    mail = compose(MailKind.RESET_PASSWORD, "ada@example.org", facts, Brand())
     assert f"https://x.org/reset-password#token={'t' * 150}" in mail.text.splitlines()
 
 
 def test_a_mail_of_a_notification_is_as_the_notification_was_stored() -> None:
     facts = MailFacts(detail="Deposit credited\n1 BTC arrived and can be used.", language=Language.GERMAN)
-    assert compose(MailKind.NOTIFICATION, "ada@example.org", facts, "OpenSpot").subject == "Deposit credited"
+    assert compose(MailKind.NOTIFICATION, "ada@example.org", facts, Brand()).subject == "Deposit credited"
 
 
 def test_a_text_that_no_template_fits_stays_english_beside_lines_that_have_one() -> None:

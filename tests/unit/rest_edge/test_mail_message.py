@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from openspot.http.brand import Brand
 from openspot.kit.mail.message import BadMailError, Mail, message_of
 from openspot.rest_edge.mail.texts import MailFacts, MailKind, compose
 
@@ -29,10 +30,10 @@ def test_what_would_inject_a_header_is_refused(recipient: str, subject: str, par
 
 
 def test_a_mail_shows_its_token_as_text_or_in_a_link() -> None:
-    bare = compose(MailKind.RESET_PASSWORD, "ada@example.org", MailFacts(token="abc"), "OpenSpot")
+    bare = compose(MailKind.RESET_PASSWORD, "ada@example.org", MailFacts(token="abc"), Brand())
     assert "Token: abc" in bare.text
     linked = compose(
-        MailKind.RESET_PASSWORD, "ada@example.org", MailFacts(token="abc", link_base="https://x.org/"), "The Exchange"
+        MailKind.RESET_PASSWORD, "ada@example.org", MailFacts(token="abc", link_base="https://x.org/"), Brand()
     )
     # Behind `#`, so that no server and no proxy ever sees it.
     assert "https://x.org/reset-password#token=abc" in linked.text

@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from openspot.contracts.messages import SendNotification
+from openspot.http.brand import Brand
 from openspot.rest_edge.mail.texts import MailFacts, MailKind, compose, notification_detail
 from openspot.rest_edge.notifications.preferences import event_of_kind
 from openspot.rest_edge.notifications.rules import InvalidNotificationError, checked
@@ -39,7 +40,7 @@ def test_a_title_becomes_one_line_so_that_it_adds_no_header_to_the_mail() -> Non
         MailKind.NOTIFICATION,
         "ada@example.org",
         MailFacts("my code", detail=notification_detail(event.title, event.text)),
-        "The Exchange",
+        Brand(mail_signature="The Exchange"),
     )
     assert mail.subject == "Hello Bcc: eve@example.org"
     assert mail.text == "Your anti-phishing code: my code\n\nOne\nTwo\n\nThe Exchange\n"

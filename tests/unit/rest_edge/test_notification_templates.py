@@ -1,6 +1,8 @@
 """What users are told of their money, event by event."""
 
 import re
+from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 
 import msgspec
@@ -12,7 +14,6 @@ from openspot.contracts.messages import (
     ExecutedTransfer,
     MarginPositionClosed,
     MarginWarning,
-    OrderEvent,
     RiskCheckFailed,
     SendNotification,
     TransferMovement,
@@ -27,7 +28,6 @@ from openspot.rest_edge.notifications.preferences import (
     event_of_kind,
 )
 from openspot.rest_edge.notifications.rules import checked
-from tests.support.order_records import order_record
 
 SOURCES = Path(openspot.__file__).parent
 
@@ -89,6 +89,18 @@ def test_the_steps_of_a_withdrawal_are_told_once_each() -> None:
     assert templates.withdrawal_failed(msgspec.structs.replace(COMPLETED, amount=""), NOW_MS) is None
 
 
+def test_a_withdrawal_that_its_user_cancelled_is_not_told_as_a_failure() -> None:
+    event = WithdrawalOutcome("w1", "ada", "BTC", "0.50", "cancelled", timestamp=NOW_MS, cancelled=True)
+    assert templates.withdrawal_failed(event, NOW_MS + 1) == SendNotification(
+        "withdrawal.failed:w1",
+        "ada",
+        "withdrawal.failed",
+        "Withdrawal cancelled",
+        "Your withdrawal of 0.5 BTC was cancelled at your request. Its funds are in your account.",
+        NOW_MS,
+    )
+
+
 @pytest.mark.parametrize(
     ("event", "kind", "text"),
     [
@@ -139,11 +151,11 @@ def test_nobody_is_told_of_other_transfers(event: ExecutedTransfer) -> None:
 
 
 def test_a_filled_order_is_told_with_quantity_and_average_price() -> None:
-    order = order_record(order_id="o1", side="sell", filled_quantity="2", average_price="60000.5", status="filled")
-    told = templates.order_filled(OrderEvent("filled", 7, NOW_MS, order))
-    assert (told.id, told.title, told.text) == (
-        "order.filled:o1", "Order filled: BTC-USD", "You sold 2 BTC at 60000.5 USD.",
-    )  # fmt: skip
+    filled_at = datetime.fromtimestamp(NOW_MS / 1000, UTC)
+    order = templates.FilledOrder("o1", "ada", "BTC-USD", "sell", Decimal("2.00"), Decimal(120_001), filled_at, 7)
+    told = templates.order_filled(order)
+    assert (told.id, told.user_id, told.timestamp) == ("order.filled:o1", "ada", NOW_MS)
+    assert (told.title, told.text) == ("Order filled: BTC-USD", "You sold 2 BTC at 60000.5 USD.")
 
 
 def test_a_margin_warning_is_told_with_the_level_in_percent_and_what_to_do() -> None:

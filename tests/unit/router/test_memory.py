@@ -6,7 +6,7 @@ import pytest
 
 from openspot.router.orders.engine_orders import refused_order
 from openspot.router.orders.recent_orders import RecentOrder, RecentOrders
-from openspot.router.orders.reference_prices import ReferencePrices
+from openspot.router.orders.reference_prices import LastTradePrices
 from tests.unit.router.orders import candidate
 
 
@@ -28,7 +28,7 @@ def test_recent_orders_are_bounded_and_the_oldest_is_forgotten() -> None:
 
 @pytest.mark.spec("A1.3-20", "A1.3-21", "A1.3-22")
 def test_the_reference_price_is_the_newest_trade_within_the_age() -> None:
-    prices = ReferencePrices(age_ms_max=1000)
+    prices = LastTradePrices(age_ms_max=1000)
     assert prices.recent("BTC-USD", 0) is None
     prices.note("BTC-USD", Decimal(100), 5_000)
     prices.note("BTC-USD", Decimal(99), 4_999)

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from openspot.router.orders.opening import OUTAGE_S, MarketPhase, Opening
+from openspot.router.orders.opening import OUTAGE_S, Opening, OpeningPhase
 
 DEEP = [(Decimal(100), Decimal(1))]
 SHALLOW = [(Decimal(100), Decimal("0.99"))]
@@ -56,9 +56,9 @@ def test_a_market_opens_once_both_sides_have_depth_and_the_others_wait(opening: 
     clock.now += 5
     for bids, asks in ((DEEP, SHALLOW), (SHALLOW, DEEP), (DEEP, []), ([], [])):
         opening.note_book("BTC-USD", bids, asks, LEAST)
-        assert opening.phase("BTC-USD") is MarketPhase.POST_ONLY
+        assert opening.phase("BTC-USD") is OpeningPhase.POST_ONLY
     opening.note_book("BTC-USD", DEEP, DEEP, LEAST)
-    assert opening.phase("BTC-USD") is MarketPhase.CONTINUOUS
+    assert opening.phase("BTC-USD") is OpeningPhase.CONTINUOUS
     assert opening.waiting == ["ETH-USD"]
     assert not opening.is_over
 
@@ -98,15 +98,15 @@ def test_after_an_outage_all_markets_open_anew_and_after_a_short_silence_they_st
         clock.now += OUTAGE_S / 2
         opening.note_engine(is_there=False)
     opening.note_engine(is_there=True)
-    assert opening.phase("BTC-USD") is MarketPhase.CANCEL_ONLY
+    assert opening.phase("BTC-USD") is OpeningPhase.CANCEL_ONLY
 
 
 def test_without_the_settings_markets_are_open_at_once(clock: Clock) -> None:
     opening = Opening(("BTC-USD",), clock, cancel_only_s=0, post_only_s_max=0)
-    assert opening.phase("BTC-USD") is MarketPhase.CONTINUOUS
+    assert opening.phase("BTC-USD") is OpeningPhase.CONTINUOUS
     assert refusal(opening, None) == ""
     assert opening.is_over
 
 
 def test_an_unknown_market_is_left_to_the_other_checks(opening: Opening) -> None:
-    assert opening.phase("XYZ-USD") is MarketPhase.CONTINUOUS
+    assert opening.phase("XYZ-USD") is OpeningPhase.CONTINUOUS

@@ -7,12 +7,12 @@ from openspot.domain.fair_price.model import FairPrice, PriceState
 from openspot.domain.money import AMOUNT_SCALE
 from openspot.market_data_client.price_bands import PriceBands
 from openspot.router.orders.pre_trade import PriceReference, Reference
-from openspot.router.orders.reference_prices import FairReferences, ReferencePrices
+from openspot.router.orders.reference_prices import FairReferences, LastTradePrices
 from tests.unit.router.orders import MARKETS
 
 
 def test_the_newest_trade_counts_until_it_is_too_old() -> None:
-    prices = ReferencePrices(1_000)
+    prices = LastTradePrices(1_000)
     assert prices.reference("BTC-USD", 5_000) == Reference(None)
     prices.note("BTC-USD", Decimal(100), 5_000)
     prices.note("BTC-USD", Decimal(90), 4_999)

@@ -94,7 +94,10 @@ def test_a_socket_is_served_after_its_wait_with_all_that_it_has_sent(gate: Gate)
         (b"POST / HTTP/1.1\r\n", False),
         (b"get / HTTP/1.1\r\n", False),
         (b" GET / HTTP/1.1\r\n", False),
-        (b"GET", False),
+        (b"G", True),
+        (b"GET /", True),
+        (b"GET /h", False),
+        (b"P", False),
     ],
 )
 def test_the_first_bytes_say_whether_it_is_a_handshake(gate: Gate, begin: bytes, is_handshake: bool) -> None:

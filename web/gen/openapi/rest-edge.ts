@@ -4230,7 +4230,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Decide on the verifications of several users
+         * Decide on the verifications of several users, as they were in the dry run
          * @description Only an operator with the permission `kyc.decide` may call it. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
          */
         post: operations["decide_verifications_of_users"];
@@ -4543,7 +4543,7 @@ export interface components {
          * @description What may be wrong.
          * @enum {string}
          */
-        AlertKind: "disk_low" | "service_down" | "service_restarted" | "consumer_lags" | "breaker_open" | "books_differ" | "house_account_low" | "price_disputed" | "price_stale" | "logins_fail" | "large_withdrawal" | "market_interrupted";
+        AlertKind: "disk_low" | "service_down" | "service_restarted" | "consumer_lags" | "breaker_open" | "books_differ" | "house_account_low" | "price_disputed" | "price_stale" | "logins_fail" | "large_withdrawal" | "documents_fill" | "market_interrupted";
         /**
          * AlertResponse
          * @description One alert: what it means, and its state.
@@ -4885,6 +4885,10 @@ export interface components {
         /**
          * BulkDecisionBody
          * @description The users whose verifications are decided, and how.
+         *
+         *     `seen` are the verifications as the dry run has told them. Each that is another by now, or that it does not name, is
+         *     refused: its user could state something else, or exchange documents, in between. Without it, the decision counts
+         *     for whatever is there.
          * @example {
          *       "decision": "retry",
          *       "dryRun": true,
@@ -4905,6 +4909,27 @@ export interface components {
              * @enum {string}
              */
             level?: "basic" | "verified";
+            seen?: components["schemas"]["SeenVerification"][] | null;
+        };
+        /**
+         * BulkDecisionResponse
+         * @description The outcome of each verification, in the order of the request; a user who is named twice comes once.
+         */
+        BulkDecisionResponse: {
+            dryRun: boolean;
+            rows: components["schemas"]["BulkDecisionRow"][];
+        };
+        /**
+         * BulkDecisionRow
+         * @description What became of one verification, and what it was before; `was` is null where there is none, or nobody looked.
+         */
+        BulkDecisionRow: {
+            id: string;
+            /** @enum {string} */
+            outcome: "changed" | "would_change" | "unchanged" | "refused" | "uncertain" | "not_tried";
+            code: string | null;
+            message: string | null;
+            was: components["schemas"]["VerificationState"] | null;
         };
         /**
          * BulkOrdersBody
@@ -6603,7 +6628,7 @@ export interface components {
          * @description The events that a user can be notified of.
          * @enum {string}
          */
-        NotificationEvent: "order_filled" | "order_refused" | "order_cancelled_by_timer" | "order_list_not_armed" | "balance_adjusted" | "deposit_credited" | "withdrawal_completed" | "withdrawal_failed" | "payment_completed" | "conversion_completed" | "staking_payout" | "subscription_charged" | "subscription_failed" | "new_login" | "password_changed" | "mfa_changed" | "api_key_changed" | "withdrawal_requested" | "margin_warning" | "margin_liquidation" | "margin_position_closed" | "price_alert";
+        NotificationEvent: "order_filled" | "order_refused" | "order_cancelled_by_timer" | "order_list_not_armed" | "balance_adjusted" | "deposit_credited" | "withdrawal_completed" | "withdrawal_failed" | "payment_completed" | "conversion_completed" | "staking_payout" | "subscription_charged" | "subscription_failed" | "new_login" | "password_changed" | "mfa_changed" | "api_key_changed" | "withdrawal_requested" | "margin_warning" | "margin_liquidation" | "margin_position_closed" | "price_alert" | "verification_decided";
         /**
          * NotificationPreferenceBody
          * @description How you want to be notified of an event. Without `push`, that of devices stays as it is.
@@ -8146,6 +8171,18 @@ export interface components {
             panels: components["schemas"]["LayoutPanelBody"][];
         };
         /**
+         * SeenVerification
+         * @description A verification as a dry run has told it, by its `state`.
+         * @example {
+         *       "state": "5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f5f",
+         *       "userId": "Ada1"
+         *     }
+         */
+        SeenVerification: {
+            userId: string;
+            state: string;
+        };
+        /**
          * SelfTradePrevention
          * @description The mode that an order may choose for itself under the complete rules. Without one its account's mode applies.
          * @enum {string}
@@ -8700,6 +8737,22 @@ export interface components {
             updatedAt: string | null;
             information: components["schemas"]["InformationResponse"] | null;
             documents: components["schemas"]["OperatedDocumentResponse"][];
+        };
+        /**
+         * VerificationState
+         * @description What a verification was before the decision. `documents` are the SHA-256 of those of its check.
+         *
+         *     `state` stands for all of it: a request names it as what was seen.
+         */
+        VerificationState: {
+            /** @enum {string} */
+            status: "not_started" | "pending" | "on_hold" | "approved" | "retry" | "rejected";
+            /** @enum {string} */
+            level: "none" | "basic" | "verified";
+            /** Format: date-time */
+            updatedAt: string;
+            documents: string[];
+            state: string;
         };
         /**
          * VerifyEmailBody
@@ -15488,7 +15541,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description no check is open: KYC_CHECK_NOT_OPEN; as many as allowed wait for a decision: KYC_DOCUMENTS_MAX; another upload of yours is under way: KYC_UPLOAD_IN_PROGRESS; or an outside provider takes documents: KYC_PROVIDER_TAKES_DOCUMENTS */
+            /** @description no check is open: KYC_CHECK_NOT_OPEN; as many as allowed wait for a decision: KYC_DOCUMENTS_MAX; yours have as many bytes as are kept of one user: KYC_DOCUMENTS_BYTES_MAX; another upload of yours is under way: KYC_UPLOAD_IN_PROGRESS; or an outside provider takes documents: KYC_PROVIDER_TAKES_DOCUMENTS */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -29577,7 +29630,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BulkResponse"];
+                    "application/json": components["schemas"]["BulkDecisionResponse"];
                 };
             };
             /** @description the body is not valid */

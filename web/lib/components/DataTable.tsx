@@ -19,7 +19,7 @@ export interface Column<Row> {
   title: string;
   cell: (row: Row) => ReactNode;
   align?: "right";
-  /** Stays in sight while a wide table is scrolled under it, beside the menu of the row: for a button. */
+  /** Stays in sight while a wide table is scrolled under it, beside the menu of the row: a button, or what is asked for first. */
   isPinned?: true;
   /** Its place in a card of a phone, in a table that has `card`; without one it is left out there. */
   area?: Area;

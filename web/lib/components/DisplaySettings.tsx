@@ -1,11 +1,11 @@
 import { ActionIcon, Popover, Tooltip } from "@mantine/core";
 import { SlidersIcon } from "@primer/octicons-react";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { t } from "../language.ts";
+import { late } from "./late.tsx";
 
-const load = () => import("./DisplayChoices.tsx");
 /** A third of the scripts of a login page would be for these choices, so they are loaded when they are opened. */
-const DisplayChoices = lazy(load);
+const DisplayChoices = late(() => import("./DisplayChoices.tsx"));
 
 /** Theme, time zone and separators of figures, for this browser. */
 export function DisplaySettings() {
@@ -13,7 +13,7 @@ export function DisplaySettings() {
   const toggle = () => {
     if (isOpen) setOpen(false);
     // The focus goes to the first choice, which has to be there by then.
-    else void load().finally(() => setOpen(true));
+    else void DisplayChoices.loadAhead().then(() => setOpen(true));
   };
   return (
     <Popover opened={isOpen} onChange={setOpen} position="bottom-end" shadow="md" trapFocus returnFocus>
@@ -31,9 +31,7 @@ export function DisplaySettings() {
         </Tooltip>
       </Popover.Target>
       <Popover.Dropdown aria-label={t("Display settings")}>
-        <Suspense>
-          <DisplayChoices />
-        </Suspense>
+        <DisplayChoices />
       </Popover.Dropdown>
     </Popover>
   );

@@ -1,12 +1,13 @@
 import { ActionIcon, Tooltip } from "@mantine/core";
 import { QuestionIcon } from "@primer/octicons-react";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { t } from "../language.ts";
 import { useShortcuts } from "../shortcuts.ts";
+import { late, MissingDialog } from "./late.tsx";
 import classes from "./Shortcuts.module.css";
 
 /** Dialogs are loaded when the first one is opened. */
-const ShortcutList = lazy(() => import("./ShortcutList.tsx"));
+const ShortcutList = late(() => import("./ShortcutList.tsx"), { Missing: MissingDialog });
 
 interface ShortcutsProps {
   /** Every key that does something, wherever it is registered. */
@@ -34,9 +35,7 @@ export function Shortcuts({ shortcuts }: ShortcutsProps) {
         </ActionIcon>
       </Tooltip>
       {isOpen && (
-        <Suspense>
-          <ShortcutList title={title} shortcuts={[own, ...shortcuts]} onClose={() => setOpen(false)} />
-        </Suspense>
+        <ShortcutList title={title} shortcuts={[own, ...shortcuts]} onClose={() => setOpen(false)} />
       )}
     </>
   );

@@ -2,7 +2,7 @@ import { useElementSize } from "@mantine/hooks";
 import { type KeyboardEvent, type PointerEvent, useId, useState } from "react";
 import { t } from "../language.ts";
 import { useZone } from "../preferences.ts";
-import { axisTicks, nearestIndex, type Point } from "../series.ts";
+import { nearestIndex, type Point, ticksAround } from "../series.ts";
 import { formatClock } from "../time.ts";
 import { Card } from "./Card.tsx";
 import classes from "./TimeSeries.module.css";
@@ -59,10 +59,13 @@ export function TimeSeries({
     width: Math.max(0, width - MARGIN.left - MARGIN.right),
     height: HEIGHT - MARGIN.top - MARGIN.bottom,
   };
-  const ticks = axisTicks(Math.max(0, ...points.map(({ value }) => value)), TICKS);
-  const top = ticks.at(-1) ?? 1;
+  const ticks = ticksAround(
+    points.map(({ value }) => value),
+    TICKS,
+  );
+  const [bottom, top] = [ticks[0] ?? 0, ticks.at(-1) ?? 1];
   const x = (at: number) => MARGIN.left + inner.width * (1 - (until - at) / span);
-  const y = (value: number) => MARGIN.top + inner.height * (1 - value / top);
+  const y = (value: number) => MARGIN.top + inner.height * (1 - (value - bottom) / (top - bottom));
   const line = points.map(
     ({ at, value }, index) => `${index ? "L" : "M"}${x(at).toFixed(1)},${y(value).toFixed(1)}`,
   );
@@ -169,7 +172,7 @@ export function TimeSeries({
               />
             ))}
           {read && readIndex !== -1 && (
-            <line className={classes.cursor} x1={x(read.at)} x2={x(read.at)} y1={MARGIN.top} y2={y(0)} />
+            <line className={classes.cursor} x1={x(read.at)} x2={x(read.at)} y1={MARGIN.top} y2={y(bottom)} />
           )}
           {read && <circle className={classes.point} cx={x(read.at)} cy={y(read.value)} r={3.5} />}
         </svg>

@@ -1,11 +1,12 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { type ReactNode, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { t } from "../language.ts";
+import { LANGUAGES, t } from "../language.ts";
 import { setBrand } from "../brand.ts";
 import { type Catalogues, startLanguage } from "../languageChoice.ts";
 import { loadPageConfig, type PageConfig } from "../pageConfig.ts";
 import { startFigures } from "../preferences.ts";
+import { tellUnloaded } from "./late.tsx";
 import { Providers } from "./Providers.tsx";
 import { ErrorState } from "./states.tsx";
 
@@ -26,9 +27,14 @@ export function startPage({ name, heading, client, application, catalogues }: St
   const element = document.getElementById("root");
   if (!element) throw new Error("index.html has no #root");
   startFigures();
+  forgetMissingFiles();
   const root = createRoot(element);
   const start = async () => {
-    const language = catalogues && startLanguage(catalogues);
+    const language =
+      catalogues &&
+      startLanguage(catalogues, (name) =>
+        tellUnloaded(t("{language} could not be loaded.", { language: LANGUAGES[name] })),
+      );
     try {
       const config = await loadPageConfig();
       await language;
@@ -58,4 +64,11 @@ export function startPage({ name, heading, client, application, catalogues }: St
     }
   };
   void start();
+}
+
+/** A style that could not be loaded is no longer asked for in the page, so that the next try asks for it again. */
+function forgetMissingFiles(): void {
+  const forget = ({ target }: Event) => target instanceof HTMLLinkElement && target.remove();
+  // An error of a file is told on the way down alone.
+  document.addEventListener("error", forget, true);
 }

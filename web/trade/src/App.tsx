@@ -1,5 +1,6 @@
 import { lazy, type ReactNode, Suspense } from "react";
 import { Redirect, Route, Router, Switch, useLocation, useSearch } from "wouter";
+import { PageBoundary } from "#lib/components/PageBoundary.tsx";
 import { useSession } from "./api/session.ts";
 import { Frame } from "./frame/Frame.tsx";
 import { Loading } from "./parts/Loading.tsx";
@@ -34,6 +35,15 @@ const SYMBOL = /^\/(?<symbol>[A-Z0-9]{2,10}-[A-Z0-9]{2,10})\/?$/;
 export function App() {
   return (
     <Router base="/trade">
+      <Pages />
+    </Router>
+  );
+}
+
+function Pages() {
+  const [location] = useLocation();
+  return (
+    <PageBoundary location={location}>
       <Suspense fallback={<Loading />}>
         <Switch>
           <Route path="/login">
@@ -118,7 +128,7 @@ export function App() {
           </Route>
         </Switch>
       </Suspense>
-    </Router>
+    </PageBoundary>
   );
 }
 

@@ -35,6 +35,7 @@ class WithdrawalOutcome(Message, frozen=True):
     """Payload of `custody.withdrawal.{reserved,completed,failed}`.
 
     `refused` marks a failure that the router itself published: it could not reserve the funds, and nothing is held.
+    `cancelled` marks the end of a withdrawal that its user cancelled.
     """
 
     withdrawal_id: str
@@ -45,6 +46,7 @@ class WithdrawalOutcome(Message, frozen=True):
     tx_hash: str | None = None
     timestamp: int | None = None
     refused: bool = False
+    cancelled: bool = False
 
 
 class CustodyAddress(Message, frozen=True):

@@ -19,7 +19,7 @@ from openspot.engine.admin.authority import AdminSession, Authority
 from openspot.engine.admin.errors import AdminError, FieldError
 from openspot.engine.admin.listing_routes import listings_of
 from openspot.engine.admin.listings import ListingError
-from openspot.engine.admin.order_list import OrderList
+from openspot.engine.admin.order_list import OrderQueries
 from openspot.engine.admin.participant_changes import ParticipantChanges
 from openspot.engine.admin.reports import Reports
 from openspot.engine.admin.trade_index import TradeIndex
@@ -60,7 +60,7 @@ class Handlers:
         self._machine = engine.machine
         self._authority = authority
         self._changes = ParticipantChanges(engine, authority)
-        self._orders = OrderList(engine)
+        self._orders = OrderQueries(engine)
         self._trades = TradeIndex(engine)
         self._reports = Reports(engine, self._orders)
         self._listings = listings_of(engine)

@@ -71,7 +71,8 @@ def _list_routes(engine: Engine) -> Router:
         nonlocal waiting
         waiting += 1
         try:
-            document = await engine.board.next_version(version, wait if waiting <= WAITING_MAX else 0)
+            may_wait = waiting <= WAITING_MAX and not engine.board.is_over
+            document = await engine.board.next_version(version, wait if may_wait else 0)
         finally:
             waiting -= 1
         return Response(status_code=204) if document is None else json_response(document)

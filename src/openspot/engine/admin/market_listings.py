@@ -5,6 +5,7 @@ market half listed. The rules are in domain/listing.py.
 """
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import NamedTuple
 
 import msgspec
@@ -117,11 +118,15 @@ class MarketListings:
             announcement=body.announcement,
             status=MarketStatus(body.status),
             schedule=_schedule_of(body.schedule),
+            steps=_steps_of(self._unlisted(body.symbol)),
         )
         return [*found, *market_checks(market, self._surroundings())]
 
     async def list_market(self, body: NewMarketBody, acting: Acting) -> MarketView:
-        """List a market, with its base asset if the body has one. Both are there afterwards, or neither."""
+        """List a market, with its base asset if the body has one. Both are there afterwards, or neither.
+
+        A symbol that was created alone becomes a market in this way: it keeps its number, steps and orders.
+        """
         self._check_followed()
         async with self._engine.listing_turn:
             await self._engine.sequencer.settle()
@@ -140,17 +145,8 @@ class MarketListings:
                 announcement=body.announcement,
                 schedule=[StatusAt(entry.status, entry.at) for entry in body.schedule],
             )
-            spec = self._listings.specification(
-                SymbolBody.model_validate(
-                    {
-                        "symbol": body.symbol,
-                        "lotSize": f"{body.lot_size:f}",
-                        "tickSize": f"{body.tick_size:f}",
-                        "takerFee": body.taker_fee,
-                        "makerFee": body.maker_fee,
-                    }
-                )
-            )
+            known = self._unlisted(body.symbol)
+            spec = known or self._specification(body)
             work: list[tuple[Command | CreateSymbol, Note]] = []
             numbers = {name: currency.currency_id for name, currency in self._directory.currencies.items()}
             if body.asset is not None:
@@ -158,12 +154,14 @@ class MarketListings:
                 numbers[asset.currency] = self._directory.next_currency_id()
                 created = Currency(asset.currency, numbers[asset.currency], asset.name, asset.places, asset.logo)
                 work.append((Command(CommandKind.CREATE_CURRENCY, symbol=created.currency_id), created.note))
-            work.append((created_symbol(spec, numbers[spec.base], numbers[spec.quote]), (spec.symbol,)))
-            if status not in TRADING:
-                work.append((_update(spec, active=False), ()))
-            elif status in PHASED:
+            is_active = status in TRADING
+            if known is None:
+                work.append((created_symbol(spec, numbers[spec.base], numbers[spec.quote]), (spec.symbol,)))
+            if known is not None or not is_active:
+                work.append((_update(spec, active=is_active, taker=body.taker_fee, maker=body.maker_fee), ()))
+            if status in PHASED:
                 work.append((_phase_command(spec, status), ()))
-            after = fields_of(terms, spec.taker_fee_bps, spec.maker_fee_bps)
+            after = fields_of(terms, body.taker_fee, body.maker_fee)
             change = _change(acting.operator, "list", body.reason, {}, after)
             work.append(_described(spec, terms, change))
             steps = {name: str(symbol_fields(spec)[name]) for name in ("tickSize", "lotSize")}
@@ -359,13 +357,31 @@ class MarketListings:
         spec, terms = self.view(symbol)
         if terms is None:
             raise ListingError(
-                ResultCode.INVALID_SYMBOL, f"symbol: {symbol} was created without bounds and is no market"
+                ResultCode.INVALID_SYMBOL, f"symbol: {symbol} was created without bounds and is no market yet: list it"
             )
         return spec, terms
 
+    def _unlisted(self, symbol: str) -> SymbolSpec | None:
+        """A symbol that exists and is no market; None for any other name."""
+        spec = self._directory.symbols.get(symbol)
+        return spec if spec is not None and self._engine.board.terms(spec) is None else None
+
+    def _specification(self, body: NewMarketBody) -> SymbolSpec:
+        return self._listings.specification(
+            SymbolBody.model_validate(
+                {
+                    "symbol": body.symbol,
+                    "lotSize": f"{body.lot_size:f}",
+                    "tickSize": f"{body.tick_size:f}",
+                    "takerFee": body.taker_fee,
+                    "makerFee": body.maker_fee,
+                }
+            )
+        )
+
     def _surroundings(self) -> Surroundings:
         return Surroundings(
-            symbols=frozenset(self._directory.symbols),
+            symbols=frozenset(name for name in self._directory.symbols if self._unlisted(name) is None),
             now_ms=self._engine.sequencer.now() // NANOSECONDS_PER_MS,
             has_phases=self._has_phases,
         )
@@ -395,6 +411,14 @@ def _schedule_of(entries: Sequence[StatusAtBody]) -> list[ScheduledStatus]:
 def _refuse(messages: list[str]) -> None:
     if messages:
         raise validation_error(messages)
+
+
+def _steps_of(spec: SymbolSpec | None) -> tuple[Decimal, Decimal] | None:
+    """Tick and lot of a symbol."""
+    if spec is None:
+        return None
+    tick, lot = scaled_to_text(spec.tick, spec.quote_scale_k), scaled_to_text(spec.lot, spec.base_scale_k)
+    return parse_decimal(tick), parse_decimal(lot)
 
 
 def _update(spec: SymbolSpec, *, active: bool, taker: int | None = None, maker: int | None = None) -> Command:

@@ -37,7 +37,7 @@ _SIDES: dict[int, str] = {side: side.name for side in Side}
 _TYPES: dict[int, str] = {order_type: order_type.name for order_type in EngineOrderType}
 
 
-class OrderList:
+class OrderQueries:
     """Lists of one engine's orders."""
 
     def __init__(self, engine: Engine) -> None:

@@ -12,7 +12,7 @@ from openspot import __version__
 from openspot.contracts.gen.exchange.v1 import admin_pb2 as pb
 from openspot.domain.money import EXACT, amount_to_text, decimal_to_text, scaled_to_text
 from openspot.engine.admin.errors import resource_exhausted
-from openspot.engine.admin.order_list import OrderList
+from openspot.engine.admin.order_list import OrderQueries
 from openspot.engine.core.protocol import CoreBalance
 from openspot.engine.engine import Engine
 from openspot.engine.state.directory import UNKNOWN_ACCOUNT
@@ -26,7 +26,7 @@ _MILLISECONDS = 1000
 class Reports:
     """Reports of one engine, from its current state."""
 
-    def __init__(self, engine: Engine, orders: OrderList) -> None:
+    def __init__(self, engine: Engine, orders: OrderQueries) -> None:
         self._engine = engine
         self._machine = engine.machine
         self._orders = orders

@@ -15,10 +15,10 @@ from openspot.engine.core.reference_state import (
     Account,
     CommandResult,
     CoreState,
+    CoreTransferStatus,
     Emit,
     PendingMovement,
     RememberedTransfer,
-    TransferStatus,
     require,
 )
 
@@ -50,7 +50,7 @@ def transfer(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     _check_funds(state, movements)
     first = movements[0]
     state.transfers[command.reference] = RememberedTransfer(
-        command.kind, TransferStatus.DONE, first.source, first.currency, command.amount
+        command.kind, CoreTransferStatus.DONE, first.source, first.currency, command.amount
     )
     for place, movement in enumerate(movements, start=1):
         state.accounts.setdefault(movement.destination, Account())

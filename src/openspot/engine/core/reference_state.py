@@ -68,7 +68,7 @@ def _require_rule(condition: bool, rule: str) -> None:
         raise BrokenInvariantError(f"broken invariant of the matching core: {rule}")
 
 
-class TransferStatus(IntEnum):
+class CoreTransferStatus(IntEnum):
     """The state of a transfer. Snapshots contain these numbers."""
 
     DONE = 0
@@ -82,7 +82,7 @@ class RememberedTransfer:
     """Money that entered, left or was held for an account. `kind` is the CommandKind, `amount` is signed."""
 
     kind: int
-    status: TransferStatus
+    status: CoreTransferStatus
     account: int
     currency: int
     amount: int

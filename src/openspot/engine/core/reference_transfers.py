@@ -13,9 +13,9 @@ from openspot.engine.core.reference_state import (
     Account,
     CommandResult,
     CoreState,
+    CoreTransferStatus,
     Emit,
     RememberedTransfer,
-    TransferStatus,
     require,
     require_found,
 )
@@ -46,19 +46,19 @@ def reserve(state: CoreState, command: Command, emit: Emit) -> CommandResult:
         require(command.reference != 0, ResultCode.UNKNOWN_REFERENCE)
         _check_free(state, command, command.amount)
         state.accounts[command.account].held[command.symbol] += command.amount
-        _keep(state, command, TransferStatus.HELD)
+        _keep(state, command, CoreTransferStatus.HELD)
         _emit_balance(state, command, command.account, command.symbol, command.amount, emit)
     return _total_afterwards(state, command.account, command.symbol)
 
 
 def release(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Free what a RESERVE holds."""
-    return _end_reservation(state, command, TransferStatus.RELEASED, emit)
+    return _end_reservation(state, command, CoreTransferStatus.RELEASED, emit)
 
 
 def commit(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Debit what a RESERVE holds."""
-    return _end_reservation(state, command, TransferStatus.COMPLETED, emit)
+    return _end_reservation(state, command, CoreTransferStatus.COMPLETED, emit)
 
 
 def adjust(state: CoreState, command: Command, emit: Emit) -> CommandResult:
@@ -100,11 +100,11 @@ def _is_repeat(state: CoreState, command: Command) -> bool:
         and command.amount == known.amount
     )
     require(same, ResultCode.REFERENCE_CONFLICT)
-    require(known.status != TransferStatus.RELEASED, ResultCode.RESERVATION_CLOSED)
+    require(known.status != CoreTransferStatus.RELEASED, ResultCode.RESERVATION_CLOSED)
     return True
 
 
-def _keep(state: CoreState, command: Command, status: TransferStatus) -> None:
+def _keep(state: CoreState, command: Command, status: CoreTransferStatus) -> None:
     if command.reference:
         state.transfers[command.reference] = RememberedTransfer(
             command.kind, status, command.account, command.symbol, command.amount
@@ -125,21 +125,21 @@ def _debit(state: CoreState, command: Command, amount: int, emit: Emit) -> None:
 
 def _change_total(state: CoreState, command: Command, change: int, emit: Emit) -> None:
     state.change_total(command.account, command.symbol, change)
-    _keep(state, command, TransferStatus.DONE)
+    _keep(state, command, CoreTransferStatus.DONE)
     _emit_balance(state, command, command.account, command.symbol, change, emit)
 
 
-def _end_reservation(state: CoreState, command: Command, status: TransferStatus, emit: Emit) -> CommandResult:
+def _end_reservation(state: CoreState, command: Command, status: CoreTransferStatus, emit: Emit) -> CommandResult:
     reservation = require_found(state.transfers.get(command.reference), ResultCode.UNKNOWN_REFERENCE)
     require(reservation.kind == CommandKind.RESERVE, ResultCode.UNKNOWN_REFERENCE)
     account, currency, amount = reservation.account, reservation.currency, reservation.amount
     sent = (command.account, command.symbol, command.amount)
     require(command.amount == 0 or sent == (account, currency, amount), ResultCode.REFERENCE_CONFLICT)
-    require(reservation.status in (TransferStatus.HELD, status), ResultCode.RESERVATION_CLOSED)
-    if reservation.status == TransferStatus.HELD:
+    require(reservation.status in (CoreTransferStatus.HELD, status), ResultCode.RESERVATION_CLOSED)
+    if reservation.status == CoreTransferStatus.HELD:
         reservation.status = status
         state.accounts[account].release(currency, amount)
-        if status == TransferStatus.COMPLETED:
+        if status == CoreTransferStatus.COMPLETED:
             state.change_total(account, currency, -amount)
             amount = -amount
         _emit_balance(state, command, account, currency, amount, emit)

@@ -15,10 +15,10 @@ from openspot.engine.core.reference_directory import add_symbol
 from openspot.engine.core.reference_state import (
     Account,
     CoreState,
+    CoreTransferStatus,
     PendingMovement,
     Rejected,
     RememberedTransfer,
-    TransferStatus,
 )
 from openspot.engine.core.snapshot_extras import read_extras
 from openspot.engine.core.snapshot_lists import read_order_lists
@@ -162,20 +162,20 @@ def _read_transfer(state: CoreState, record: TransferRecord) -> None:
     require_content(reference != 0 and reference not in state.transfers, "a reference is 0 or repeated")
     require_content(record.kind in _LEAST_AMOUNTS, "a transfer has no valid kind")
     kind = CommandKind(record.kind)
-    known_status = record.status in frozenset(TransferStatus)
-    is_done = record.status == TransferStatus.DONE
+    known_status = record.status in frozenset(CoreTransferStatus)
+    is_done = record.status == CoreTransferStatus.DONE
     require_content(known_status and is_done == (kind != CommandKind.RESERVE), "a transfer has no valid status")
     in_range = amount != 0 and _LEAST_AMOUNTS[kind] <= amount <= AMOUNT_MAX
     require_content(in_range, "a transfer's amount is out of range")
     require_content(record.account in state.accounts, "a transfer has no account")
-    is_held = record.status == TransferStatus.HELD
+    is_held = record.status == CoreTransferStatus.HELD
     # Once its money is no longer held, the currency of a transfer can be deleted.
     has_currency = record.currency != 0 and (not is_held or record.currency in state.supplies)
     require_content(has_currency, "a transfer has no currency")
     if is_held:
         state.accounts[record.account].held[record.currency] += amount
     state.transfers[reference] = RememberedTransfer(
-        kind, TransferStatus(record.status), record.account, record.currency, amount
+        kind, CoreTransferStatus(record.status), record.account, record.currency, amount
     )
 
 

@@ -5,10 +5,10 @@ from typing import NamedTuple, Protocol
 
 from openspot.domain.result_code import ResultCode
 from openspot.engine.intake.sequencer import CommandOutcome
-from openspot.engine.intake.terms import OrderTerms
+from openspot.engine.intake.terms import RequestedTerms
 
 
-class PlacementRequest(OrderTerms, Protocol):
+class PlacementRequest(RequestedTerms, Protocol):
     """The fields of exchange.v1.PlaceOrderRequest that the intake reads, under the names that they have there."""
 
     @property

@@ -14,7 +14,7 @@ _INVALID = 255
 """A number that the core refuses: INVALID_TERMS."""
 
 
-class OrderTerms(Protocol):
+class RequestedTerms(Protocol):
     """The fields of exchange.v1.PlaceOrderRequest that become terms."""
 
     @property
@@ -42,7 +42,7 @@ class OrderTerms(Protocol):
     def has_limit(self) -> bool: ...
 
 
-def terms_of(order: OrderTerms, engine_order_id: int, time_ns: int) -> Command:
+def terms_of(order: RequestedTerms, engine_order_id: int, time_ns: int) -> Command:
     """The TERMS of an order. Numbers that its fields cannot hold become some that the core refuses."""
     flags = TERMS_BY_MARK * order.trigger_source | TERMS_AT_OR_BELOW * order.trigger_direction
     if order.trigger_source not in (0, 1) or order.trigger_direction not in (0, 1):
@@ -60,13 +60,13 @@ def terms_of(order: OrderTerms, engine_order_id: int, time_ns: int) -> Command:
     )
 
 
-def kept_bits(order: OrderTerms) -> int:
+def kept_bits(order: RequestedTerms) -> int:
     """The bits that the order memory keeps beside an order's type."""
     if not order.trigger:
         return 0
     return WAITS | HAS_LIMIT if order.has_limit else WAITS
 
 
-def note_of(order: OrderTerms) -> Note:
+def note_of(order: RequestedTerms) -> Note:
     """The note of the order's TERMS, from which a replay learns the same bits."""
     return HAS_LIMIT_NOTE if kept_bits(order) & HAS_LIMIT else ()

@@ -24,6 +24,8 @@ class MarketBoard:
         self._seed = seed_terms(seed)
         self._noted = -1
         self._changed = asyncio.Event()
+        self.is_over = False
+        """Whether the engine ends: nobody waits for another version then."""
         self.limits: dict[str, MarketLimits] = {}
         """The limits of each market that has terms. It changes in place."""
         self.document = MarketList(version="", currencies=[], markets=[])
@@ -66,16 +68,27 @@ class MarketBoard:
         )
         content = msgspec.json.encode([self._epoch, document, [(spec.symbol, spec.active) for spec in specs]])
         self.document = msgspec.structs.replace(document, version=hashlib.blake2b(content, digest_size=12).hexdigest())
-        self._changed.set()
-        self._changed = asyncio.Event()
+        self._wake()
         return True
 
+    def end(self) -> None:
+        """Let those who wait for another version have their answer now, because the engine ends."""
+        self.is_over = True
+        self._wake()
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
     async def next_version(self, version: str, seconds: float) -> MarketList | None:
-        """The document, as soon as its version is another than `version`; None if it is not after `seconds`."""
+        """The document, as soon as its version is another than `version`.
+
+        None if it is not after `seconds`, or if the engine ends.
+        """
         if self.document.version == version:
             try:
                 async with asyncio.timeout(seconds):
                     await self._changed.wait()
             except TimeoutError:
                 return None
-        return self.document
+        return None if self.document.version == version else self.document

@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import datetime
 from typing import Any, TypeVar
 
 import msgspec
@@ -15,7 +14,7 @@ from openspot.kit.bus.consumer import Consumption, Deliveries, DurableConsumer, 
 from openspot.kit.bus.key_value import KeyValueBucket
 from openspot.kit.bus.local_subjects import LocalSubjects
 from openspot.kit.bus.outgoing import OutgoingEvent
-from openspot.kit.bus.preparation import BusNeeds, Preparation
+from openspot.kit.bus.preparation import BusNeeds, Preparation, Prepared
 from openspot.kit.bus.provider import MakeRefusal
 from openspot.kit.bus.publisher import Publisher
 from openspot.kit.bus.requests import Requests
@@ -144,11 +143,8 @@ class Bus:
         """
         await self._streams.ensure(streams)
 
-    async def prepare(self, needs: BusNeeds) -> dict[str, datetime]:
-        """Make the streams, durable consumers and buckets, or update them. Raises BusStreamError.
-
-        Returns when each of them was made, by name.
-        """
+    async def prepare(self, needs: BusNeeds) -> Prepared:
+        """Make the streams, durable consumers and buckets, or update them. Raises BusStreamError."""
         return await Preparation(self.connection, self._streams).prepare(needs)
 
     async def is_prepared(self, needs: BusNeeds) -> bool:

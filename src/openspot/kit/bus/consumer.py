@@ -25,7 +25,6 @@ arrives. A consumer notices that the server made it anew. It goes on, logs an er
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
 import nats.errors
@@ -37,7 +36,7 @@ from openspot.kit.backoff import Backoff, pause_s
 from openspot.kit.bus.codec import UNREADABLE, decoder_of, note_malformed
 from openspot.kit.bus.connection import Connection
 from openspot.kit.bus.errors import BusError, ConsumerError
-from openspot.kit.bus.preparation import consumer_configuration, deliveries_of
+from openspot.kit.bus.preparation import deliveries_of, make_consumer
 from openspot.kit.bus.streams import STREAM_ERRORS, ConsumerState, Streams
 from openspot.kit.health import DegradedError
 from openspot.kit.log import get_logger
@@ -131,7 +130,7 @@ class DurableConsumer(Generic[Event]):
         self._failed_events = 0
         self._acknowledged_until = 0
         self._waiting = 0
-        self._made_at: datetime | None = None
+        self._made_at: str | None = None
         self._moved_at: float | None = None
         self._stuck: str | None = None
         self._reset: str | None = None
@@ -225,9 +224,9 @@ class DurableConsumer(Generic[Event]):
 
     def _note_state(self, state: ConsumerState) -> None:
         BUS_CONSUMER_LAG.labels(self.durable).set(state.lag)
-        if self._made_at is not None and state.created != self._made_at:
+        if self._made_at is not None and state.made_at != self._made_at:
             self._note_reset()
-        self._made_at = state.created
+        self._made_at = state.made_at
         self._note_progress(state)
 
     def _note_reset(self) -> None:
@@ -319,9 +318,8 @@ class Deliveries(Generic[Event]):
     async def _make(self) -> None:
         """Create the consumer or update it. Raises ConsumerError; NotFoundError if the stream is missing."""
         consumption = self._consumption
-        configuration = consumer_configuration(consumption.consumer)
         try:
-            await cancellable(self._connection.jetstream.add_consumer(consumption.stream.name, configuration))
+            await cancellable(make_consumer(self._connection.jetstream, consumption.consumer))
         except nats.js.errors.NotFoundError:
             raise
         except STREAM_ERRORS as error:

@@ -5,17 +5,19 @@ publish on any subject. A process that finds nothing prepared makes what it need
 """
 
 from collections.abc import Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import nats.js.errors
+from nats.js import JetStreamContext
 from nats.js.api import AckPolicy, ConsumerConfig, KeyValueConfig
 
-from openspot.contracts.streams import StreamConsumer, StreamDefinition
+from openspot.contracts.streams import RETIRED_CONSUMERS, StreamConsumer, StreamDefinition
 from openspot.kit.bus.connection import Connection
 from openspot.kit.bus.errors import BusStreamError
-from openspot.kit.bus.streams import STREAM_ERRORS, Streams
+from openspot.kit.bus.streams import MADE_AT, STREAM_ERRORS, Streams, mark_of
 from openspot.kit.tasks import cancellable
 
 UNACKNOWLEDGED_BATCHES_MAX = 4
@@ -39,6 +41,14 @@ class BusNeeds:
     streams: tuple[StreamDefinition, ...]
     consumers: tuple[StreamConsumer, ...]
     buckets: tuple[BucketNeed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """When each part of the bus was made, by name. `newly_marked` consumers are older than it says."""
+
+    made_at: dict[str, str]
+    newly_marked: frozenset[str]
 
 
 def stream_of_bucket(bucket: str) -> str:
@@ -69,6 +79,22 @@ def consumer_configuration(consumer: StreamConsumer) -> ConsumerConfig:
     )
 
 
+async def make_consumer(jetstream: JetStreamContext, consumer: StreamConsumer) -> tuple[str, bool]:
+    """Make a durable consumer with a mark, or update it and keep its mark.
+
+    Returns the mark, and whether a consumer that was there has only now got it. Raises errors of the library.
+    """
+    stream, configuration = consumer.stream.name, consumer_configuration(consumer)
+    try:
+        known = (await jetstream.consumer_info(stream, consumer.durable)).config
+    except nats.js.errors.NotFoundError:
+        known = None
+    mark = None if known is None else mark_of(known)
+    made_at = mark or datetime.now(UTC).isoformat()
+    await jetstream.add_consumer(stream, configuration.evolve(metadata={MADE_AT: made_at}))
+    return made_at, known is not None and mark is None
+
+
 def bucket_configuration(name: str, life_s: float | None, replicas: int) -> KeyValueConfig:
     """How the server keeps a bucket."""
     return KeyValueConfig(bucket=name, ttl=life_s, history=1, replicas=replicas)
@@ -82,20 +108,25 @@ class Preparation:
         self._jetstream = connection.jetstream
         self._streams = streams
 
-    async def prepare(self, needs: BusNeeds) -> dict[str, datetime]:
-        """Make everything, or update it. Returns when each part was made, by name. Raises BusStreamError."""
+    async def prepare(self, needs: BusNeeds) -> Prepared:
+        """Make everything, or update it. Raises BusStreamError."""
         await self._streams.ensure(needs.streams)
         for bucket in needs.buckets:
             await _named(f"bucket {bucket.name}", self._make_bucket(bucket))
         made = {
-            info.config.name: info.created
+            info.config.name: info.created.isoformat()
             for info in await _named("streams", self._jetstream.streams_info())
             if info.config.name is not None and info.created is not None
         }
+        newly_marked = set()
         for consumer in needs.consumers:
-            making = self._jetstream.add_consumer(consumer.stream.name, consumer_configuration(consumer))
-            made[consumer.durable] = (await _named(f"consumer {consumer.durable}", making)).created
-        return made
+            making = make_consumer(self._jetstream, consumer)
+            made[consumer.durable], is_newly_marked = await _named(f"consumer {consumer.durable}", making)
+            if is_newly_marked:
+                newly_marked.add(consumer.durable)
+        for stream, durable in RETIRED_CONSUMERS:
+            await _named(f"consumer {durable}", self._delete_consumer(stream, durable))
+        return Prepared(made, frozenset(newly_marked))
 
     async def is_prepared(self, needs: BusNeeds) -> bool:
         """Whether everything is there. Raises BusStreamError."""
@@ -107,6 +138,10 @@ class Preparation:
             if await self._streams.consumer(consumer.stream.name, consumer.durable) is None:
                 return False
         return True
+
+    async def _delete_consumer(self, stream: str, durable: str) -> None:
+        with suppress(nats.js.errors.NotFoundError):
+            await self._jetstream.delete_consumer(stream, durable)
 
     async def _make_bucket(self, bucket: BucketNeed) -> None:
         try:

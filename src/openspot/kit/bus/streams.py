@@ -2,11 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 import nats.errors
 import nats.js.errors
-from nats.js.api import PersistMode, RePublish, RetentionPolicy, StorageType, StoreCompression, StreamConfig, StreamInfo
+from nats.js.api import (
+    ConsumerConfig,
+    PersistMode,
+    RePublish,
+    RetentionPolicy,
+    StorageType,
+    StoreCompression,
+    StreamConfig,
+    StreamInfo,
+)
 
 from openspot.contracts.streams import DUPLICATE_WINDOW_S, StreamDefinition
 from openspot.kit.backoff import Backoff, retry
@@ -17,6 +25,8 @@ from openspot.kit.tasks import cancellable
 
 log = get_logger("bus")
 
+MADE_AT = "openspot-made-at"
+"""The entry of a consumer's metadata that says when it was made: whoever made it again gave it another."""
 STREAM_ERRORS = (nats.errors.Error, nats.js.errors.Error, OSError, TimeoutError)
 _SLOW = (nats.errors.TimeoutError, nats.js.errors.ServiceUnavailableError, TimeoutError)
 """Errors that pass: a cluster answers late while it elects a leader, or when many processes ask at once."""
@@ -28,14 +38,15 @@ class ConsumerState:
     """The progress of a durable consumer.
 
     `pending` messages wait to be delivered; `unacknowledged` ones are delivered but not acknowledged.
-    `acknowledged_until` is the stream sequence up to which every message is acknowledged. `created` is the time at
-    which the consumer was made, None if it is not known.
+    `acknowledged_until` is the stream sequence up to which every message is acknowledged. `made_at` is the time at
+    which the consumer was made, by its own mark; None if it has none. The server's own time is of no use: since NATS
+    2.15 it is that of the server's last start.
     """
 
     pending: int
     unacknowledged: int
     acknowledged_until: int
-    created: datetime | None = None
+    made_at: str | None = None
 
     @property
     def lag(self) -> int:
@@ -127,7 +138,12 @@ class Streams:
         except STREAM_ERRORS as error:
             raise BusStreamError(f"consumer {durable}: {error!r}") from error
         until = info.ack_floor.stream_seq if info.ack_floor is not None else 0
-        return ConsumerState(info.num_pending or 0, info.num_ack_pending or 0, until, info.created)
+        return ConsumerState(info.num_pending or 0, info.num_ack_pending or 0, until, mark_of(info.config))
+
+
+def mark_of(configuration: ConsumerConfig) -> str | None:
+    """When a consumer was made, by its mark. None if it has none: an earlier release made it."""
+    return (configuration.metadata or {}).get(MADE_AT)
 
 
 def _check_durability(definition: StreamDefinition, info: StreamInfo) -> None:

@@ -11,6 +11,7 @@ from typing import Protocol
 
 import aiosmtplib
 
+from openspot.kit.connection_faults import connection_fault
 from openspot.kit.log import get_logger
 from openspot.kit.mail.settings import MailServerSettings
 
@@ -59,13 +60,27 @@ class SmtpTransport:
             )
         except aiosmtplib.SMTPRecipientsRefused as error:
             if all(refusal.code >= 500 for refusal in error.recipients):
-                raise MailRefusedError(f"{type(error).__name__}") from error
-            raise MailUnavailableError(f"{type(error).__name__}") from error
+                raise MailRefusedError(f"{self._server} refuses the recipient: {_codes(error)}") from error
+            raise MailUnavailableError(f"{self._server} does not take the recipient now: {_codes(error)}") from error
+        except aiosmtplib.SMTPAuthenticationError as error:
+            raise MailUnavailableError(f"{self._server} refuses user and password: {error.code}") from error
+        except aiosmtplib.SMTPSenderRefused as error:
+            raise MailUnavailableError(f"{self._server} refuses the sender: {error.code}") from error
         except aiosmtplib.SMTPResponseException as error:
-            raise MailUnavailableError(f"{type(error).__name__} {error.code}") from error
+            raise MailUnavailableError(f"{self._server} answered {error.code}") from error
         except (aiosmtplib.SMTPException, OSError) as error:
-            # Only the kind of error is kept, because the text of some errors quotes the mail.
-            raise MailUnavailableError(type(error).__name__) from error
+            # The text of some errors quotes the mail. That of a missing extension is the library's own.
+            is_offered = "STARTTLS extension not supported" not in str(error)
+            fault = connection_fault(error) if is_offered else "it does not offer STARTTLS"
+            raise MailUnavailableError(f"{self._server}: {fault}") from error
+
+    @property
+    def _server(self) -> str:
+        return f"{self._settings.smtp_host}:{self._settings.smtp_port}"
+
+
+def _codes(error: aiosmtplib.SMTPRecipientsRefused) -> str:
+    return ", ".join(sorted({str(refusal.code) for refusal in error.recipients}))
 
 
 @dataclass(frozen=True, slots=True)

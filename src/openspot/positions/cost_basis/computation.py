@@ -21,18 +21,18 @@ STATE_LOTS_MAX = 10_000
 """A book with more open lots than this is saved less often than every CHECKPOINT_EVERY transactions."""
 
 
-async def compute(connection: Connection, user_id: str, dirty: OrderKey) -> list[tuple[str, str]]:
-    """Compute the results of a locked owner again, from the transaction `dirty` on.
+async def compute(connection: Connection, user_id: str, dirty_ms: int) -> list[tuple[str, str]]:
+    """Compute the results of a locked owner again, from the millisecond `dirty_ms` on.
 
     Returns (external id, reason) of the transactions that have a new shortfall, the first SHORTFALLS_MAX of them.
     """
-    saved = await store.checkpoint_before(connection, user_id, dirty)
-    book = FifoBook(user_id) if saved is None else FifoBook.from_state(saved.state)
-    await store.forget_results_after(connection, user_id, book.last_key)
+    state = await store.state_before(connection, user_id, dirty_ms)
+    book = FifoBook(user_id) if state is None else FifoBook.from_state(state)
     place = book.last_key
+    await store.forget_results_after(connection, user_id, place[0])
     uncovered: list[tuple[str, str]] = []
     since_saved = 0
-    while page := await store.transactions_after(connection, user_id, place, PAGE):
+    while page := await store.transactions_after(connection, user_id, place[0], PAGE):
         # In a thread, so that other requests go on meanwhile.
         disposals, shortfalls = await asyncio.to_thread(_apply, book, [transaction for transaction, _ in page])
         await store.add_disposals(connection, user_id, disposals)

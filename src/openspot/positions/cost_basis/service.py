@@ -86,7 +86,7 @@ class CostBasisService:
                 # Compute first, or an older shortfall would count against this transaction.
                 await compute(connection, user_id, dirty)
             await store.add_transactions(connection, user_id, [AcceptedTransaction(0, transaction, mark)])
-            uncovered = await compute(connection, user_id, transaction.order_key)
+            uncovered = await compute(connection, user_id, transaction.timestamp)
             if uncovered:
                 external_id, reason = uncovered[0]
                 raise HttpError(409, reason, "SHORTFALL", details={"externalId": external_id})

@@ -7,7 +7,13 @@ from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import numeric
 from openspot.positions.amounts import amount_of
 from openspot.positions.fifo import Disposal, FifoHolding
-from openspot.positions.fifo_transaction import FifoTransaction, OrderKey, TransactionKind
+from openspot.positions.fifo_transaction import (
+    FifoTransaction,
+    OrderKey,
+    TransactionKind,
+    order_key,
+    sequence_in_sql,
+)
 from openspot.positions.import_rules import AcceptedTransaction
 
 _TRANSACTION_COLUMNS = (
@@ -19,24 +25,29 @@ _DISPOSAL_COLUMNS = (
     "acquired_ms", "acquisition_id",
 )  # fmt: skip
 _LOT_COLUMNS = ("user_id", "asset", "account", "acquired_ms", "acquisition_id", "quantity", "cost")
+_DISPOSAL_SEQUENCE = sequence_in_sql("disposal_id")
 EXPORT_PAGE = 1000
 LONG_STATEMENT_S = 600.0
 """Timeout of statements that may change every row of a user."""
 
 
 class BookCheckpoint(NamedTuple):
-    """A saved book. `key` is the key of the last transaction that the state includes."""
+    """A saved book. `key` is that of the last transaction that the state includes, the last one of its millisecond."""
 
     key: OrderKey
     state: str
 
 
-async def lock_owner(connection: Connection, user_id: str) -> OrderKey | None:
-    """Lock a user's FIFO data. Returns the key from which results must be computed again; None if all are current."""
+async def lock_owner(connection: Connection, user_id: str) -> int | None:
+    """Lock a user's FIFO data. Returns the millisecond from which results must be computed again.
+
+    None if all are current.
+    """
     await connection.execute("INSERT INTO fifo_owners (user_id) VALUES ($1) ON CONFLICT DO NOTHING", user_id)
-    row = await connection.fetchrow("SELECT dirty_ms, dirty_id FROM fifo_owners WHERE user_id = $1 FOR UPDATE", user_id)
+    row = await connection.fetchrow("SELECT dirty_ms FROM fifo_owners WHERE user_id = $1 FOR UPDATE", user_id)
     assert row is not None, "the row was made above"
-    return None if row["dirty_ms"] is None else (row["dirty_ms"], row["dirty_id"])
+    dirty_ms: int | None = row["dirty_ms"]
+    return dirty_ms
 
 
 async def transaction_count(connection: Connection, user_id: str) -> int:
@@ -63,7 +74,7 @@ async def add_transactions(connection: Connection, user_id: str, accepted: Seque
         records=[_transaction_row(user_id, item.transaction, item.fingerprint) for item in accepted],
         columns=_TRANSACTION_COLUMNS,
     )
-    executed_ms, external_id = min(item.transaction.order_key for item in accepted)
+    executed_ms, _, external_id = min(item.transaction.order_key for item in accepted)
     await connection.execute(
         """
         UPDATE fifo_owners SET transaction_count = transaction_count + $4,
@@ -75,41 +86,43 @@ async def add_transactions(connection: Connection, user_id: str, accepted: Seque
     )  # fmt: skip
 
 
-async def checkpoint_before(connection: Connection, user_id: str, key: OrderKey) -> BookCheckpoint | None:
-    """The newest saved book before `key`."""
-    row = await connection.fetchrow(
-        """
-        SELECT executed_ms, external_id, state FROM fifo_checkpoints
-        WHERE user_id = $1 AND (executed_ms, external_id) < ($2, $3)
-        ORDER BY executed_ms DESC, external_id DESC LIMIT 1
-        """,
-        user_id, *key,
-    )  # fmt: skip
-    return None if row is None else BookCheckpoint((row["executed_ms"], row["external_id"]), row["state"])
+async def state_before(connection: Connection, user_id: str, executed_ms: int) -> str | None:
+    """The state of the newest saved book before a millisecond."""
+    state: str | None = await connection.fetchval(
+        "SELECT state FROM fifo_checkpoints WHERE user_id = $1 AND executed_ms < $2"
+        " ORDER BY executed_ms DESC, external_id DESC LIMIT 1",
+        user_id,
+        executed_ms,
+    )
+    return state
 
 
-async def forget_results_after(connection: Connection, user_id: str, key: OrderKey) -> None:
-    """Delete the results of transactions after `key`, and all lots."""
+async def forget_results_after(connection: Connection, user_id: str, executed_ms: int) -> None:
+    """Delete the results of transactions after a millisecond, and all lots."""
     for statement in (
-        "DELETE FROM fifo_checkpoints WHERE user_id = $1 AND (executed_ms, external_id) > ($2, $3)",
-        "DELETE FROM fifo_disposals WHERE user_id = $1 AND (disposed_ms, disposal_id) > ($2, $3)",
+        "DELETE FROM fifo_checkpoints WHERE user_id = $1 AND executed_ms > $2",
+        "DELETE FROM fifo_disposals WHERE user_id = $1 AND disposed_ms > $2",
     ):
-        await connection.execute(statement, user_id, *key, timeout=LONG_STATEMENT_S)
+        await connection.execute(statement, user_id, executed_ms, timeout=LONG_STATEMENT_S)
     await connection.execute("DELETE FROM fifo_lots WHERE user_id = $1", user_id, timeout=LONG_STATEMENT_S)
 
 
 async def transactions_after(
-    connection: Connection, user_id: str, key: OrderKey, limit: int
+    connection: Connection, user_id: str, executed_ms: int, limit: int
 ) -> list[tuple[FifoTransaction, str | None]]:
-    """The first `limit` transactions after `key`, in their order, each with its noted shortfall."""
+    """The first `limit` transactions after a millisecond, in their order, each with its noted shortfall.
+
+    A millisecond is never divided, so there may be more: the database does not know the order within it.
+    """
     rows = await connection.fetch(
         """
-        SELECT * FROM fifo_transactions WHERE user_id = $1 AND (executed_ms, external_id) > ($2, $3)
-        ORDER BY executed_ms, external_id LIMIT $4
+        SELECT * FROM fifo_transactions WHERE user_id = $1 AND executed_ms > $2
+        ORDER BY executed_ms FETCH FIRST ($3::integer) ROWS WITH TIES
         """,
-        user_id, *key, limit,
+        user_id, executed_ms, limit,
     )  # fmt: skip
-    return [(_transaction_of(row), row["shortfall"]) for row in rows]
+    found = [(_transaction_of(row), row["shortfall"]) for row in rows]
+    return sorted(found, key=lambda each: each[0].order_key)
 
 
 async def note_shortfalls(connection: Connection, user_id: str, changes: Iterable[tuple[str, str | None]]) -> None:
@@ -145,7 +158,7 @@ async def add_checkpoint(connection: Connection, user_id: str, checkpoint: BookC
         INSERT INTO fifo_checkpoints (user_id, executed_ms, external_id, is_newest, state) VALUES ($1, $2, $3, $4, $5)
         ON CONFLICT DO NOTHING
         """,
-        user_id, *checkpoint.key, is_newest, checkpoint.state,
+        user_id, checkpoint.key[0], checkpoint.key[2], is_newest, checkpoint.state,
     )  # fmt: skip
 
 
@@ -219,42 +232,49 @@ class CostBasisStore:
         )
 
     async def lots(self, user_id: str, asset: str, limit: int) -> Sequence[Any]:
-        """Open lots of one asset, oldest first."""
+        """Open lots of one asset, oldest first: in the order in which they are consumed, that of `order_key`."""
+        # Only lots that may be shown have their ids read: an owner may have many more.
         return await self._pool.fetch(
-            """
-            SELECT * FROM fifo_lots WHERE user_id = $1 AND asset = $2
-            ORDER BY acquired_ms, acquisition_id, account LIMIT $3
-            """,
+            f"""
+            WITH oldest AS (
+                SELECT * FROM fifo_lots WHERE user_id = $1 AND asset = $2
+                ORDER BY acquired_ms FETCH FIRST ($3::integer) ROWS WITH TIES
+            )
+            SELECT * FROM oldest
+            ORDER BY acquired_ms, {sequence_in_sql("acquisition_id")}, acquisition_id, account LIMIT $3
+            """,  # noqa: S608
             user_id, asset, limit,
         )  # fmt: skip
 
     async def disposals(self, user_id: str, asset: str, before: tuple[int, str, int], limit: int) -> Sequence[Any]:
-        """Disposals of one asset before the key `before`, newest first."""
+        """Disposals of one asset before the key `before` (milliseconds, id, part), newest first."""
         return await self._pool.fetch(
-            """
+            f"""
             SELECT * FROM fifo_disposals
-            WHERE user_id = $1 AND asset = $2 AND (disposed_ms, disposal_id, part) < ($3, $4, $5)
-            ORDER BY disposed_ms DESC, disposal_id DESC, part DESC LIMIT $6
-            """,
-            user_id, asset, *before, limit,
+            WHERE user_id = $1 AND asset = $2
+                AND (disposed_ms, {_DISPOSAL_SEQUENCE}, disposal_id, part) < ($3, $4, $5, $6)
+            ORDER BY disposed_ms DESC, {_DISPOSAL_SEQUENCE} DESC, disposal_id DESC, part DESC LIMIT $7
+            """,  # noqa: S608
+            user_id, asset, *order_key(before[0], before[1]), before[2], limit,
         )  # fmt: skip
 
     async def disposals_between(self, user_id: str, since: int, until: int) -> AsyncIterator[Sequence[Any]]:
         """Disposals from `since` and before `until` (milliseconds), oldest first, page by page."""
-        place = (since, "", -1)
+        place = (*order_key(since, ""), -1)
         while True:
             rows = await self._pool.fetch(
-                """
+                f"""
                 SELECT * FROM fifo_disposals
-                WHERE user_id = $1 AND (disposed_ms, disposal_id, part) > ($2, $3, $4) AND disposed_ms < $5
-                ORDER BY disposed_ms, disposal_id, part LIMIT $6
-                """,
+                WHERE user_id = $1 AND disposed_ms < $6
+                    AND (disposed_ms, {_DISPOSAL_SEQUENCE}, disposal_id, part) > ($2, $3, $4, $5)
+                ORDER BY disposed_ms, {_DISPOSAL_SEQUENCE}, disposal_id, part LIMIT $7
+                """,  # noqa: S608
                 user_id, *place, until, EXPORT_PAGE,
             )  # fmt: skip
             if not rows:
                 return
             yield rows
-            place = (rows[-1]["disposed_ms"], rows[-1]["disposal_id"], rows[-1]["part"])
+            place = (*order_key(rows[-1]["disposed_ms"], rows[-1]["disposal_id"]), rows[-1]["part"])
 
     async def daily_gains(self, user_id: str) -> Sequence[Any]:
         """Sums over the disposals of each asset on each UTC day."""
@@ -268,12 +288,13 @@ class CostBasisStore:
         )
 
     async def shortfalls(self, user_id: str, limit: int) -> tuple[int, Sequence[Any]]:
-        """The number of transactions that are not covered, and the first `limit` of them."""
+        """The number of transactions that are not covered, and the first `limit` of them in their order."""
         rows = await self._pool.fetch(
-            """
+            f"""
             SELECT external_id, executed_ms, shortfall, count(*) OVER () AS total FROM fifo_transactions
-            WHERE user_id = $1 AND shortfall IS NOT NULL ORDER BY executed_ms, external_id LIMIT $2
-            """,
+            WHERE user_id = $1 AND shortfall IS NOT NULL
+            ORDER BY executed_ms, {sequence_in_sql("external_id")}, external_id LIMIT $2
+            """,  # noqa: S608
             user_id, limit,
         )  # fmt: skip
         return (rows[0]["total"] if rows else 0), rows

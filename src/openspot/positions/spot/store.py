@@ -8,14 +8,16 @@ from openspot.kit.clock import datetime_from_ms
 from openspot.kit.database import Pool
 from openspot.kit.sql import numeric
 from openspot.positions.amounts import amount_of
+from openspot.positions.fifo_transaction import sequence_in_sql
 from openspot.positions.movements import ESTIMATE_PREFIX, EXCHANGE
 from openspot.positions.spot_results import LotSum, Realised, newest_lots
 
-_NEWEST_LOTS = """
+_NEWEST_LOTS = f"""
     WITH counted AS (
         SELECT lot.asset, lot.quantity, lot.cost, held.quantity AS held, lot.acquisition_id, sum(lot.quantity) OVER (
             PARTITION BY lot.asset
-            ORDER BY starts_with(acquisition_id, $5), acquired_ms DESC, acquisition_id DESC
+            ORDER BY starts_with(acquisition_id, $5), acquired_ms DESC, {sequence_in_sql("acquisition_id")} DESC,
+                acquisition_id DESC
         ) AS reached
         FROM unnest($3::text[], $4::numeric[]) AS held (asset, quantity) JOIN fifo_lots AS lot USING (asset)
         WHERE user_id = $1 AND account = $2
@@ -26,7 +28,7 @@ _NEWEST_LOTS = """
         max(cost) FILTER (WHERE reached > held) AS part_cost,
         coalesce(sum(quantity) FILTER (WHERE NOT starts_with(acquisition_id, $5)), 0) AS told
     FROM counted WHERE reached - quantity < held GROUP BY asset
-"""
+"""  # noqa: S608
 _REALISED = """
     SELECT asset, sum(proceeds - cost) AS all,
         coalesce(sum(proceeds - cost) FILTER (WHERE disposed_ms >= $3), 0) AS today,

@@ -18,7 +18,8 @@ from openspot.kit.clock import DateClock, ms_from_datetime, utc_now
 from openspot.kit.database import Connection, Pool
 from openspot.kit.log import get_logger
 from openspot.rest_edge.alerts.rules import Observation, judged, notification_text
-from openspot.rest_edge.alerts.store import Alert, AlertStore, Position
+from openspot.rest_edge.alerts.store import Alert, AlertStore, TradePosition
+from openspot.rest_edge.common.user_rows import lock_users
 from openspot.rest_edge.notifications.store import NotificationStore, OutboxFullError
 
 log = get_logger("alerts")
@@ -75,8 +76,9 @@ class AlertJudge:
             trades = await self._store.trades_after(symbol, position, TRADES_MAX, connection)
             if not trades:
                 return False
-            end = Position(at=trades[-1].at, sequence=trades[-1].sequence)
+            end = TradePosition(at=trades[-1].at, sequence=trades[-1].sequence)
             alerts = await self._store.reached(symbol, PriceReference.LAST_TRADE, trades, ALERTS_MAX, connection)
+            await lock_users(connection, [alert.user_id for alert in alerts])
             for alert in alerts:
                 seen = alert.seen.at, alert.seen.sequence
                 counted = [trade for trade in trades if (trade.at, trade.sequence) > seen]
@@ -100,12 +102,13 @@ class AlertJudge:
                     continue
                 seen = Observation(usable[symbol], self._now(), 0)
                 alerts = await self._store.reached(symbol, PriceReference.FAIR_PRICE, [seen], ALERTS_MAX, connection)
+                await lock_users(connection, [alert.user_id for alert in alerts])
                 for alert in alerts:
                     await self._judge_alert(alert, [seen], alert.seen, mailed, connection)
             self._note_told(mailed)
 
     async def _judge_alert(
-        self, alert: Alert, counted: Sequence[Observation], end: Position, mailed: set[str], connection: Connection
+        self, alert: Alert, counted: Sequence[Observation], end: TradePosition, mailed: set[str], connection: Connection
     ) -> None:
         progress, firings = judged(alert.definition, alert.progress, counted)
         for number, firing in enumerate(firings, start=alert.times_fired + 1):

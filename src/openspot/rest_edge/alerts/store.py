@@ -28,7 +28,7 @@ BEFORE_ALL_TRADES = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Position:
+class TradePosition:
     """A place among the trades of a market: engine time, and sequence among those of one time."""
 
     at: datetime
@@ -43,7 +43,7 @@ class Alert:
     user_id: str
     definition: Definition
     progress: Progress
-    seen: Position
+    seen: TradePosition
     times_fired: int
     fired_at: datetime | None
     fired_price: Decimal | None
@@ -173,16 +173,16 @@ class AlertStore:
         )
         return [row["symbol"] for row in rows]
 
-    async def lock(self, symbol: str, connection: Connection) -> Position | None:
+    async def lock(self, symbol: str, connection: Connection) -> TradePosition | None:
         """Lock a market's alerts, and return up to where they are judged. None if another process judges them."""
         row = await connection.fetchrow(
             "SELECT judged_at, judged_sequence FROM price_alert_markets WHERE symbol = $1 FOR UPDATE SKIP LOCKED",
             symbol,
         )
-        return None if row is None else Position(at=row["judged_at"], sequence=row["judged_sequence"])
+        return None if row is None else TradePosition(at=row["judged_at"], sequence=row["judged_sequence"])
 
     async def trades_after(
-        self, symbol: str, position: Position, limit: int, connection: Connection
+        self, symbol: str, position: TradePosition, limit: int, connection: Connection
     ) -> list[Observation]:
         """At most `limit` trades of a market after `position`, oldest first."""
         rows = await connection.fetch(
@@ -226,7 +226,12 @@ class AlertStore:
         return [_alert_of(row) for row in rows]
 
     async def note_judged(
-        self, alert: Alert, progress: Progress, firings: Sequence[Observation], seen: Position, connection: Connection
+        self,
+        alert: Alert,
+        progress: Progress,
+        firings: Sequence[Observation],
+        seen: TradePosition,
+        connection: Connection,
     ) -> None:
         """Keep what became of an alert."""
         last = firings[-1] if firings else None
@@ -246,7 +251,7 @@ class AlertStore:
             None if last is None else last.price,
         )
 
-    async def note_market(self, symbol: str, position: Position, connection: Connection) -> None:
+    async def note_market(self, symbol: str, position: TradePosition, connection: Connection) -> None:
         """Keep up to where a market's alerts are judged."""
         await connection.execute(
             "UPDATE price_alert_markets SET judged_at = $2, judged_sequence = $3 WHERE symbol = $1",
@@ -264,7 +269,7 @@ class Bounds:
     of_all: int
 
 
-async def _lock_to_arm(connection: Connection, symbol: str) -> Position:
+async def _lock_to_arm(connection: Connection, symbol: str) -> TradePosition:
     """Lock a market's alerts, and return its newest trade, after which an armed alert counts.
 
     If no alert waits for trades, those before are nobody's, and the market begins with that trade.
@@ -291,7 +296,7 @@ async def _lock_to_arm(connection: Connection, symbol: str) -> Position:
         sequence,
         PriceReference.LAST_TRADE.value,
     )
-    return Position(at=at, sequence=sequence)
+    return TradePosition(at=at, sequence=sequence)
 
 
 async def _find(connection: Connection | Pool, user_id: str, alert_id: str) -> Alert | None:
@@ -337,7 +342,7 @@ def _alert_of(row: Any) -> Alert:
             level=row["level"],
             rests_until=row["rests_until"],
         ),
-        seen=Position(at=row["seen_at"], sequence=row["seen_sequence"]),
+        seen=TradePosition(at=row["seen_at"], sequence=row["seen_sequence"]),
         times_fired=row["times_fired"],
         fired_at=row["fired_at"],
         fired_price=row["fired_price"],

@@ -35,7 +35,11 @@ from openspot.rest_edge.funds.reserves.store import ReserveStore
 from openspot.rest_edge.funds.withdrawals.service import WithdrawalService
 from openspot.rest_edge.funds.withdrawals.store import WithdrawalStore
 from openspot.rest_edge.identity.second_factor.code_check import SecondFactor
+from openspot.rest_edge.notifications.store import NotificationStore
 from openspot.rest_edge.settings import RestEdgeSettings
+
+MEASURED_EVERY_S = 60.0
+"""So often an edge looks how much place documents take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +73,19 @@ async def make_fund_services(
     networks: Mapping[str, Network],
     pauses: FollowedPauses,
     payment_fees: Sequence[PaymentFee],
+    notifications: NotificationStore,
 ) -> FundServices:
     """Make the services; `frame` ends them. When this returns, all personal information is sealed."""
     custody, saved = CustodyClient(bus), WithdrawalAddressStore(pool)
     provider = provider_of(settings.kyc_provider)
     limits = settings.withdrawal_limits
     sealer = Sealer(*settings.sealing_secrets)
-    profiles = KycStore(pool, sealer)
+    profiles = KycStore(pool, sealer, notifications)
     kyc = KycService(profiles, provider, settings.kyc_webhook_secret, limits, system_clock)
     await kyc.seal_clear_information()
-    bounds = DocumentBounds(settings.kyc_documents_user_max, settings.kyc_documents_bytes_max)
+    bounds = DocumentBounds(
+        settings.kyc_documents_user_max, settings.kyc_documents_user_bytes_max, settings.kyc_documents_bytes_max
+    )
     stored = DocumentStore(pool, sealer, bounds)
     documents = DocumentService(
         stored,
@@ -87,9 +94,14 @@ async def make_fund_services(
         bytes_max=settings.kyc_document_bytes_max,
         documents_max=settings.kyc_documents_user_max,
         kept=timedelta(days=settings.kyc_documents_kept_days),
+        bytes_together_max=settings.kyc_documents_bytes_max,
+        abandoned_after=timedelta(days=settings.kyc_abandoned_days),
+        notifications=notifications,
         clock=system_clock,
     )
     repeat(frame, "delete documents of verifications in time", documents.delete_expired, CLEAN_UP_INTERVAL_S)
+    repeat(frame, "close abandoned verifications", documents.close_abandoned, CLEAN_UP_INTERVAL_S)
+    repeat(frame, "measure the place for documents", documents.measure, MEASURED_EVERY_S)
     banks = {asset: name for name, network in networks.items() if network.is_fiat for asset in network.assets}
     quotes = FeeQuotes(pool)
     fees = make_fee_services(

@@ -69,6 +69,10 @@ GERMAN: dict[str, str] = {
         "Ihre Auszahlung von {amount} wurde nicht ausgeführt. Ihre Mittel sind in Ihrem Konto. Die Seite der "
         "Auszahlungen sagt, warum."
     ),
+    "Withdrawal cancelled": "Auszahlung storniert",
+    "Your withdrawal of {amount} was cancelled at your request. Its funds are in your account.": (
+        "Ihre Auszahlung von {amount} wurde auf Ihren Wunsch storniert. Ihre Mittel sind in Ihrem Konto."
+    ),
     "Conversion completed": "Umtausch abgeschlossen",
     "{paid} became {amount}.": "{paid} wurden zu {amount}.",
     "Payment completed": "Zahlung abgeschlossen",
@@ -193,6 +197,40 @@ GERMAN: dict[str, str] = {
     "You can log in again.": "Sie können sich wieder anmelden.",
     "The platform has locked your withdrawals. Those under way wait.": (
         "Die Plattform hat Ihre Auszahlungen gesperrt. Laufende warten."
+    ),
+    "Verification closed": "Verifizierung geschlossen",
+    (
+        "Your verification was closed, because nothing has happened in it for a long time. Its documents were deleted. "
+        "You can start it again."
+    ): (
+        "Ihre Verifizierung wurde geschlossen, weil darin lange nichts geschehen ist. Ihre Dokumente wurden gelöscht. "
+        "Sie können sie neu beginnen."
+    ),
+    "Verification approved": "Verifizierung bestätigt",
+    (
+        "Your verification was approved. The page of verification shows your level, and what you can withdraw in a day."
+    ): (
+        "Ihre Verifizierung wurde bestätigt. Die Seite der Verifizierung zeigt Ihre Stufe, und was Sie an einem Tag "
+        "auszahlen können."
+    ),
+    "Verification needs more from you": "Verifizierung braucht mehr von Ihnen",
+    (
+        "Your verification was not approved as it is. Start it again on the page of verification, with what is "
+        "missing or not readable."
+    ): (
+        "Ihre Verifizierung wurde so nicht bestätigt. Beginnen Sie sie auf der Seite der Verifizierung neu, mit dem, "
+        "was fehlt oder nicht lesbar ist."
+    ),
+    "Verification rejected": "Verifizierung abgelehnt",
+    (
+        "Your verification was rejected for good, so it cannot be started again. If you think that this is wrong, ask"
+        " support."
+    ): (
+        "Ihre Verifizierung wurde endgültig abgelehnt und kann nicht neu begonnen werden. Wenn Sie das für falsch "
+        "halten, fragen Sie den Support."
+    ),
+    "Your level of verification is lower than before, and so is what you can withdraw in a day.": (
+        "Ihre Stufe der Verifizierung ist niedriger als zuvor, und damit auch, was Sie an einem Tag auszahlen können."
     ),
     "You can withdraw again.": "Sie können wieder auszahlen.",
     ("The platform has removed your second factor, as support was asked to. All sessions have ended."): (

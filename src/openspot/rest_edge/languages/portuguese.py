@@ -59,6 +59,10 @@ PORTUGUESE: dict[str, str] = {
         "Your withdrawal of {amount} was not carried out. Its funds are in your account. The page of withdrawals "
         "says why."
     ): ("Seu saque de {amount} não foi realizado. Os fundos estão na sua conta. A página de saques diz por quê."),
+    "Withdrawal cancelled": "Saque cancelado",
+    "Your withdrawal of {amount} was cancelled at your request. Its funds are in your account.": (
+        "Seu saque de {amount} foi cancelado a seu pedido. Os fundos estão na sua conta."
+    ),
     "Conversion completed": "Conversão concluída",
     "{paid} became {amount}.": "{paid} viraram {amount}.",
     "Payment completed": "Pagamento concluído",
@@ -181,6 +185,37 @@ PORTUGUESE: dict[str, str] = {
     "You can log in again.": "Você pode entrar novamente.",
     "The platform has locked your withdrawals. Those under way wait.": (
         "A plataforma bloqueou seus saques. Os que estão em andamento aguardam."
+    ),
+    "Verification closed": "Verificação encerrada",
+    (
+        "Your verification was closed, because nothing has happened in it for a long time. Its documents were deleted. "
+        "You can start it again."
+    ): (
+        "Sua verificação foi encerrada, porque nada aconteceu nela por muito tempo. Os documentos dela "
+        "foram excluídos. Você pode iniciá-la novamente."
+    ),
+    "Verification approved": "Verificação aprovada",
+    (
+        "Your verification was approved. The page of verification shows your level, and what you can withdraw in a day."
+    ): ("Sua verificação foi aprovada. A página de verificação mostra seu nível e quanto você pode sacar em um dia."),
+    "Verification needs more from you": "A verificação precisa de mais de você",
+    (
+        "Your verification was not approved as it is. Start it again on the page of verification, with what is "
+        "missing or not readable."
+    ): (
+        "Sua verificação não foi aprovada como está. Inicie-a novamente na página de verificação, com o que falta ou "
+        "não está legível."
+    ),
+    "Verification rejected": "Verificação rejeitada",
+    (
+        "Your verification was rejected for good, so it cannot be started again. If you think that this is wrong, ask"
+        " support."
+    ): (
+        "Sua verificação foi rejeitada em definitivo e não pode ser iniciada novamente. Se você acha que isso está "
+        "errado, pergunte ao suporte."
+    ),
+    "Your level of verification is lower than before, and so is what you can withdraw in a day.": (
+        "Seu nível de verificação está mais baixo do que antes, e também quanto você pode sacar em um dia."
     ),
     "You can withdraw again.": "Você pode sacar novamente.",
     ("The platform has removed your second factor, as support was asked to. All sessions have ended."): (

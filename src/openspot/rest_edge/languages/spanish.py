@@ -63,6 +63,10 @@ SPANISH: dict[str, str] = {
         "Your withdrawal of {amount} was not carried out. Its funds are in your account. The page of withdrawals "
         "says why."
     ): ("Tu retiro de {amount} no se realizó. Sus fondos están en tu cuenta. La página de retiros dice por qué."),
+    "Withdrawal cancelled": "Retiro cancelado",
+    "Your withdrawal of {amount} was cancelled at your request. Its funds are in your account.": (
+        "Tu retiro de {amount} se canceló a petición tuya. Sus fondos están en tu cuenta."
+    ),
     "Conversion completed": "Conversión completada",
     "{paid} became {amount}.": "{paid} pasaron a ser {amount}.",
     "Payment completed": "Pago completado",
@@ -192,6 +196,39 @@ SPANISH: dict[str, str] = {
     "You can log in again.": "Puedes volver a iniciar sesión.",
     "The platform has locked your withdrawals. Those under way wait.": (
         "La plataforma ha bloqueado tus retiros. Los que están en curso esperan."
+    ),
+    "Verification closed": "Verificación cerrada",
+    (
+        "Your verification was closed, because nothing has happened in it for a long time. Its documents were deleted. "
+        "You can start it again."
+    ): (
+        "Tu verificación se ha cerrado porque hace mucho que no ocurre nada en ella. Sus documentos se han eliminado. "
+        "Puedes volver a iniciarla."
+    ),
+    "Verification approved": "Verificación aprobada",
+    (
+        "Your verification was approved. The page of verification shows your level, and what you can withdraw in a day."
+    ): (
+        "Tu verificación se ha aprobado. La página de verificación muestra tu nivel y lo que puedes retirar en un día."
+    ),
+    "Verification needs more from you": "La verificación necesita más de ti",
+    (
+        "Your verification was not approved as it is. Start it again on the page of verification, with what is "
+        "missing or not readable."
+    ): (
+        "Tu verificación no se ha aprobado tal como está. Vuelve a iniciarla en la página de verificación, con lo que"
+        " falta o no se puede leer."
+    ),
+    "Verification rejected": "Verificación rechazada",
+    (
+        "Your verification was rejected for good, so it cannot be started again. If you think that this is wrong, ask"
+        " support."
+    ): (
+        "Tu verificación se ha rechazado definitivamente, así que no se puede volver a iniciar. Si crees que es un "
+        "error, pregunta a soporte."
+    ),
+    "Your level of verification is lower than before, and so is what you can withdraw in a day.": (
+        "Tu nivel de verificación es más bajo que antes, y también lo que puedes retirar en un día."
     ),
     "You can withdraw again.": "Puedes volver a retirar.",
     ("The platform has removed your second factor, as support was asked to. All sessions have ended."): (

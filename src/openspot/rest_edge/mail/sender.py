@@ -10,6 +10,7 @@ from datetime import timedelta
 
 from prometheus_client import Counter
 
+from openspot.http.brand import Brand
 from openspot.kit.backoff import pause_s
 from openspot.kit.clock import DateClock, utc_now
 from openspot.kit.database import TRANSIENT_ERRORS, Pool
@@ -50,7 +51,7 @@ class MailSender:
         *,
         sender: str,
         link_base: str,
-        signature: str,
+        brand: Brand,
         now: DateClock = utc_now,
     ) -> None:
         self._pool = pool
@@ -59,7 +60,7 @@ class MailSender:
         self._transport = transport
         self._sender = sender
         self._link_base = link_base
-        self._signature = signature
+        self._brand = brand
         self._now = now
 
     async def run(self) -> None:
@@ -108,7 +109,7 @@ class MailSender:
         if queued.kind is MailKind.ACCOUNT_DELETED:
             # The user is gone, so the row has the language.
             facts = MailFacts(language=language_of(queued.detail))
-            return compose(queued.kind, queued.email, facts, self._signature)
+            return compose(queued.kind, queued.email, facts, self._brand)
         user = await self._pool.fetchrow(
             "SELECT user_id, anti_phishing_code, language FROM users WHERE email = $1", queued.email
         )
@@ -125,4 +126,4 @@ class MailSender:
             await self._tokens.issue(kind, user["user_id"], token_hash(token), self._now())
         language = language_of(user["language"])
         facts = MailFacts(user["anti_phishing_code"], token, queued.detail, self._link_base, language)
-        return compose(queued.kind, queued.email, facts, self._signature)
+        return compose(queued.kind, queued.email, facts, self._brand)

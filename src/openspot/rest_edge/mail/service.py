@@ -34,7 +34,7 @@ def make_mail_services(settings: MailSettings, pool: Pool, frame: ServiceFrame) 
         make_transport(settings),
         sender=settings.mail_from,
         link_base=settings.mail_link_base,
-        signature=settings.brand.mail_signature,
+        brand=settings.brand,
     )
     frame.start("send mails", sender.run(), is_essential=False)
 

@@ -1,5 +1,6 @@
 """The texts of the mails: in English here, in other languages in `rest_edge/languages`. Pure.
 
+What the operator's brand has a template for is in the operator's words.
 Every mail shows the user's anti-phishing code, if there is one. So a user can tell a forged mail by its absence.
 """
 
@@ -7,6 +8,8 @@ import textwrap
 from dataclasses import dataclass
 from enum import StrEnum
 
+from openspot.http.brand import Brand
+from openspot.http.brand_mails import MailTemplate, filled_in
 from openspot.kit.mail.message import Mail
 from openspot.rest_edge.languages.catalogue import Language, translated
 
@@ -36,6 +39,13 @@ TOKEN_OF = {
 }
 """The kind of token that each kind of mail carries."""
 
+PAGE_OF = {
+    MailKind.VERIFY_EMAIL: "verify-email",
+    MailKind.RESET_PASSWORD: "reset-password",
+    MailKind.TOO_MANY_FAILURES: "reset-password",
+}
+"""The page that takes the token of each kind of mail."""
+
 
 LINE_LENGTH = 112
 """The letters of a line of a translated mail; a longer word, such as a link, has a line of its own."""
@@ -61,15 +71,25 @@ def notification_detail(title: str, text: str) -> str:
     return f"{title}\n{text}"
 
 
-def compose(kind: MailKind, recipient: str, facts: MailFacts, signature: str) -> Mail:
-    """Compose a mail that ends with `signature`."""
-    subject, lines = _content(kind, facts)
-    if facts.language is not Language.ENGLISH and kind is not MailKind.NOTIFICATION:
+def compose(kind: MailKind, recipient: str, facts: MailFacts, brand: Brand) -> Mail:
+    """Compose a mail of the brand's exchange. It shows the anti-phishing code and ends with the signature."""
+    template = brand.mails.get((kind.value, facts.language.value))
+    subject, lines = _content(kind, facts) if template is None else _branded(template, kind, facts, brand)
+    if template is None and facts.language is not Language.ENGLISH and kind is not MailKind.NOTIFICATION:
         subject, lines = translated(subject, facts.language), _translated_lines(lines, facts.language)
     if facts.anti_phishing_code:
         code = translated(f"Your anti-phishing code: {facts.anti_phishing_code}", facts.language)
         lines = [code, "", *lines]
-    return Mail(recipient, subject, "\n".join([*lines, "", signature, ""]))
+    return Mail(recipient, subject, "\n".join([*lines, "", brand.mail_signature, ""]))
+
+
+def _branded(template: MailTemplate, kind: MailKind, facts: MailFacts, brand: Brand) -> tuple[str, list[str]]:
+    title, _, text = facts.detail.partition("\n")
+    values = {"name": brand.name, "title": title, "text": text}
+    page = PAGE_OF.get(kind)
+    if page is not None:
+        values["link"] = translated(_use(facts, page), facts.language)
+    return filled_in(template.subject, values), filled_in(template.text, values).split("\n")
 
 
 def _translated_lines(lines: list[str], language: Language) -> list[str]:
@@ -88,7 +108,7 @@ def _content(kind: MailKind, facts: MailFacts) -> tuple[str, list[str]]:
             return "Confirm your email address", [
                 "Confirm that this is your email address. It works once, within 24 hours.",
                 "",
-                *_use(facts, "verify-email"),
+                _use(facts, PAGE_OF[kind]),
             ]
         case MailKind.REGISTERED_ALREADY:
             return "You have an account already", [
@@ -99,7 +119,7 @@ def _content(kind: MailKind, facts: MailFacts) -> tuple[str, list[str]]:
             return "Reset your password", [
                 "Choose a new password. This works once, within 30 minutes. Did you not ask for it? Do nothing.",
                 "",
-                *_use(facts, "reset-password"),
+                _use(facts, PAGE_OF[kind]),
             ]
         case MailKind.TOO_MANY_FAILURES:
             return "Too many failed logins: choose a new password", [
@@ -107,7 +127,7 @@ def _content(kind: MailKind, facts: MailFacts) -> tuple[str, list[str]]:
                 "Networks that you have logged in from count on their own. This works once, within 30 minutes; you",
                 "can ask for another mail.",
                 "",
-                *_use(facts, "reset-password"),
+                _use(facts, PAGE_OF[kind]),
             ]
         case MailKind.ACCOUNT_DELETED:
             return "Your account is deleted", [
@@ -123,7 +143,7 @@ def _notification_content(detail: str) -> tuple[str, list[str]]:
     return title, text.split("\n")
 
 
-def _use(facts: MailFacts, page: str) -> list[str]:
+def _use(facts: MailFacts, page: str) -> str:
     if facts.link_base:
-        return [f"{facts.link_base.rstrip('/')}/{page}#token={facts.token}"]
-    return [f"Token: {facts.token}"]
+        return f"{facts.link_base.rstrip('/')}/{page}#token={facts.token}"
+    return f"Token: {facts.token}"

@@ -17,7 +17,6 @@ from openspot.contracts.messages import (
     ExecutedTransfer,
     MarginPositionClosed,
     MarginWarning,
-    OrderEvent,
     RiskCheckFailed,
     SendNotification,
     UserNotification,
@@ -33,6 +32,7 @@ from openspot.kit.database import TRANSIENT_ERRORS, Pool
 from openspot.kit.log import get_logger
 from openspot.kit.tasks import PollPauses
 from openspot.rest_edge.notifications import templates
+from openspot.rest_edge.notifications.order_mails import OrderMails
 from openspot.rest_edge.notifications.preferences import NotificationEvent
 from openspot.rest_edge.notifications.rules import InvalidNotificationError, checked
 from openspot.rest_edge.notifications.sources import (
@@ -41,7 +41,6 @@ from openspot.rest_edge.notifications.sources import (
     DEPOSITS,
     EXECUTED,
     FAILED,
-    FILLS,
     REFUSALS,
     REQUESTED,
     SENT,
@@ -51,11 +50,8 @@ from openspot.rest_edge.notifications.store import TAKEN, NotificationStore, Out
 
 log = get_logger("notifications")
 
-ORDER_MAIL_GAP_S = 60.0
-"""After a mail about an order, what happens to the user's orders within this time comes on screen and devices only."""
-MAILED_USERS_MAX = 10_000
-WANTED_INTERVAL_S = 0.25
-"""Seconds between two batches of what most users do not want to hear of, at least: each asks the database who does."""
+REFUSALS_INTERVAL_S = 0.25
+"""Seconds between two batches of refused orders, at least: each asks the database who wants to hear of them."""
 POLL_INTERVAL_S = 5.0
 """The table is read at least this often for notifications to announce, because other processes add some too."""
 
@@ -68,14 +64,19 @@ class NotificationDelivery:
     """Reads the sources and notifies the users. `assets` are the platform's assets."""
 
     def __init__(
-        self, pool: Pool, bus: Bus, store: NotificationStore, assets: Collection[str], now: DateClock = utc_now
+        self,
+        pool: Pool,
+        bus: Bus,
+        store: NotificationStore,
+        mails: OrderMails,
+        assets: Collection[str],
+        now: DateClock = utc_now,
     ) -> None:
         self._pool = pool
         self._bus = bus
         self._store = store
+        self._mails = mails
         self._now = now
-        self._mailed: dict[str, float] = {}
-        """The time of the last mail about an order, by user."""
         self._consumers: tuple[DurableConsumer[Any], ...] = (
             self._consumer(SENT, SendNotification, self.take),
             self._notifying(
@@ -89,8 +90,7 @@ class NotificationDelivery:
             ),
             self._notifying(FAILED, WithdrawalOutcome, lambda event: templates.withdrawal_failed(event, self._now_ms)),
             self._notifying(EXECUTED, ExecutedTransfer, templates.transfer_executed),
-            self._consumer(FILLS, OrderEvent, self.take_fills, WANTED_INTERVAL_S),
-            self._consumer(REFUSALS, RiskCheckFailed, self.take_refusals, WANTED_INTERVAL_S),
+            self._consumer(REFUSALS, RiskCheckFailed, self.take_refusals, REFUSALS_INTERVAL_S),
             self._notifying(WARNINGS, MarginWarning, templates.margin_warning),
             self._notifying(CLOSED, MarginPositionClosed, templates.margin_position_closed),
         )
@@ -107,45 +107,23 @@ class NotificationDelivery:
             if notification is not None and not await self._is_taken(notification)
         ]
 
-    async def take_fills(self, events: Sequence[OrderEvent]) -> Collection[int]:
-        """Notify users of filled orders, if they want that. Returns the indexes of events that must come again."""
-        return await self._take_wanted(
-            NotificationEvent.ORDER_FILLED, events, lambda event: event.order.user_id, templates.order_filled
-        )
-
     async def take_refusals(self, events: Sequence[RiskCheckFailed]) -> Collection[int]:
         """Notify users of refused orders, if they want that. Returns the indexes of events that must come again."""
-        return await self._take_wanted(
-            NotificationEvent.ORDER_REFUSED,
-            events,
-            lambda event: user_of_account(event.user_id),
-            templates.order_refused,
-        )
-
-    async def _take_wanted(
-        self,
-        kind: NotificationEvent,
-        events: Sequence[Event],
-        user_of: Callable[[Event], str],
-        notify: Callable[[Event], SendNotification],
-    ) -> Collection[int]:
-        user_ids = [user_of(event) for event in events]
-        wanting = await self._store.who_wants(kind, user_ids)
+        user_ids = [user_of_account(event.user_id) for event in events]
+        wanting = await self._store.who_wants(NotificationEvent.ORDER_REFUSED, user_ids)
         failed = []
         for place, (event, user_id) in enumerate(zip(events, user_ids, strict=True)):
             if user_id not in wanting:
                 continue
-            notification = notify(event)
+            notification = templates.order_refused(event)
             if self._is_old(notification):
                 continue
             now_s = self._now().timestamp()
-            may_mail = now_s - self._mailed.get(user_id, 0) >= ORDER_MAIL_GAP_S
+            may_mail = self._mails.may_mail(user_id, now_s)
             if not await self._is_taken(notification, may_mail=may_mail):
                 failed.append(place)
-            elif may_mail:
-                if len(self._mailed) >= MAILED_USERS_MAX:
-                    self._mailed.clear()
-                self._mailed[user_id] = now_s
+            else:
+                self._mails.note([user_id], now_s)
         return failed
 
     async def _is_taken(self, notification: SendNotification, *, may_mail: bool = True) -> bool:

@@ -29,6 +29,7 @@ class NotificationEvent(StrEnum):
     MARGIN_LIQUIDATION = "margin_liquidation"
     MARGIN_POSITION_CLOSED = "margin_position_closed"
     PRICE_ALERT = "price_alert"
+    VERIFICATION_DECIDED = "verification_decided"
 
 
 SECURITY_EVENTS = frozenset(

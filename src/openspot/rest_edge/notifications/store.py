@@ -117,9 +117,13 @@ class NotificationStore:
         if is_mailed and not await self._outbox.add(MailKind.NOTIFICATION, user["email"], detail, connection):
             raise OutboxFullError("the outbox is full")
 
-    async def who_wants(self, event: NotificationEvent, user_ids: Sequence[str]) -> frozenset[str]:
+    async def who_wants(
+        self, event: NotificationEvent, user_ids: Sequence[str], connection: Connection | None = None
+    ) -> frozenset[str]:
         """Those of the users who have asked to be notified of `event`, or are notified of it on a device."""
-        rows = await self._pool.fetch(
+        if not user_ids:
+            return frozenset()
+        rows = await (connection or self._pool).fetch(
             """
             SELECT user_id FROM notification_settings
             WHERE user_id = ANY($1::text[]) AND event = $2 AND (email OR websocket)

@@ -5,14 +5,15 @@ event. So an event that comes twice notifies the user once.
 """
 
 from collections.abc import Collection, Sequence
+from datetime import datetime
 from decimal import ROUND_DOWN, Decimal
+from typing import NamedTuple
 
 from openspot.contracts.messages import (
     DepositConfirmed,
     ExecutedTransfer,
     MarginPositionClosed,
     MarginWarning,
-    OrderEvent,
     RiskCheckFailed,
     SendNotification,
     TransferMovement,
@@ -23,7 +24,8 @@ from openspot.domain.accounts import user_of_account
 from openspot.domain.ids import HOUSE_PREFIX
 from openspot.domain.money import MoneyError, decimal_to_text, parse_decimal
 from openspot.domain.transfer import TransferKind
-from openspot.kit.clock import datetime_from_ms, iso_of
+from openspot.kit.clock import datetime_from_ms, iso_of, ms_from_datetime
+from openspot.rest_edge.common.average_price import average_price
 
 CustodyEvent = DepositConfirmed | WithdrawalRequested | WithdrawalOutcome
 
@@ -61,15 +63,23 @@ def withdrawal_completed(event: WithdrawalOutcome, now_ms: int) -> SendNotificat
 
 
 def withdrawal_failed(event: WithdrawalOutcome, now_ms: int) -> SendNotification | None:
-    """The notification of a failed withdrawal. Custody and router may both announce it; the user is notified once."""
+    """The notification of a withdrawal that failed, was rejected, or was cancelled by its user.
+
+    Custody and router may both announce it; the user is notified once.
+    """
     amount = _amount(event.amount, event.asset)
     if amount is None:
         return None
-    text = (
-        f"Your withdrawal of {amount} was not carried out. Its funds are in your account. The page of withdrawals says "
-        "why."
-    )
-    return _of_custody(event, event.withdrawal_id, "withdrawal.failed", "Withdrawal not carried out", text, now_ms)
+    if event.cancelled:
+        title = "Withdrawal cancelled"
+        text = f"Your withdrawal of {amount} was cancelled at your request. Its funds are in your account."
+    else:
+        title = "Withdrawal not carried out"
+        text = (
+            f"Your withdrawal of {amount} was not carried out. Its funds are in your account. The page of withdrawals "
+            "says why."
+        )
+    return _of_custody(event, event.withdrawal_id, "withdrawal.failed", title, text, now_ms)
 
 
 def transfer_executed(event: ExecutedTransfer) -> SendNotification | None:
@@ -132,19 +142,33 @@ def _plan_charged(event: ExecutedTransfer, movements: Sequence[TransferMovement]
     return SendNotification(f"{event.kind}:{event.id}", user_id, kind, title, text, event.timestamp)
 
 
-def order_filled(event: OrderEvent) -> SendNotification:
+class FilledOrder(NamedTuple):
+    """A completely filled order of `user_id`: what it has filled, and what that came to in the quote asset."""
+
+    order_id: str
+    user_id: str
+    symbol: str
+    side: str
+    quantity: Decimal
+    notional: Decimal
+    filled_at: datetime
+    sequence: int
+    """The engine's sequence of the trade that completed it."""
+
+
+def order_filled(order: FilledOrder) -> SendNotification:
     """The notification of a completely filled order."""
-    order = event.order
     base, _, quote = order.symbol.partition("-")
     verb = "bought" if order.side == "buy" else "sold"
-    price = "" if order.average_price is None else f" at {order.average_price} {quote}"
+    average = average_price(order.notional, order.quantity)
+    price = "" if average is None else f" at {decimal_to_text(average)} {quote}"
     return SendNotification(
         f"order.filled:{order.order_id}",
         order.user_id,
         "order.filled",
         f"Order filled: {order.symbol}",
-        f"You {verb} {order.filled_quantity} {base}{price}.",
-        event.timestamp,
+        f"You {verb} {decimal_to_text(order.quantity)} {base}{price}.",
+        ms_from_datetime(order.filled_at),
     )
 
 

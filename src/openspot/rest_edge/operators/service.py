@@ -6,6 +6,7 @@ from functools import partial
 
 import aiohttp
 
+from openspot.coin_networks.pauses import FollowedPauses
 from openspot.domain.market import AssetScale
 from openspot.engine_client.administrators import EngineSessions
 from openspot.engine_client.listings import EngineListings
@@ -57,6 +58,7 @@ async def make_operator_services(
     ended: EndedSessions,
     custody_reserves: CustodyReserves,
     assets: Mapping[str, AssetScale],
+    pauses: FollowedPauses,
 ) -> OperatorServices:
     """Make the services; `frame` ends them in reverse order."""
     client = await frame.enter(aiohttp.ClientSession())
@@ -81,6 +83,6 @@ async def make_operator_services(
         reports=reports,
         alerts=OperatorAlerts(pool, plain, settings.alerts_url, settings.alerts_headers),
         coins=CoinNetworks(pool, assets, utc_now, is_open=settings.follows_listings),
-        pauses=TransferPauses(pool, utc_now),
+        pauses=TransferPauses(pool, utc_now, pauses),
         processes=Processes(pool, settings.data_dir),
     )

@@ -19,6 +19,7 @@ from openspot.http.errors import HttpError
 from openspot.kit.clock import iso_of, ms_from_datetime
 from openspot.kit.database import Connection, Pool
 from openspot.kit.log import get_logger
+from openspot.rest_edge.common.user_rows import lock_users
 from openspot.rest_edge.notifications.store import NotificationStore, OutboxFullError
 from openspot.rest_edge.notifications.templates import orders_cancelled_by_timer
 from openspot.rest_edge.orders.schemas import CancelTimer
@@ -122,6 +123,7 @@ class CancelTimers:
     async def _carry_out(self, user_id: str, fires_at: datetime) -> None:
         cancelled = await self._cancel_all(user_id)
         async with self._pool.acquire() as connection, connection.transaction():
+            await lock_users(connection, [user_id])
             row = await connection.fetchrow(
                 """
                 UPDATE cancel_timers

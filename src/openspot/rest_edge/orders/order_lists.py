@@ -33,6 +33,8 @@ from openspot.rest_edge.orders.service import OrderService
 
 log = get_logger("order_lists")
 
+BEFORE_ALL_MS = 0
+"""No order of a list has expired at this time, in milliseconds since 1970."""
 _INVALID = frozenset({RefusalCode.VALIDATION, RefusalCode.MALFORMED})
 
 
@@ -54,7 +56,7 @@ class OrderListService:
         done, 504 if the outcome is unknown.
         """
         now_ms, began = self._clock() // NANOSECONDS_PER_MS, tracing.begin()
-        body.check_rules(now_ms)
+        body.check_rules(BEFORE_ALL_MS)
         list_id = body.list_id(user_id, operation.operation_id)
         orders = body.to_requests(list_id)
         order_ids = [order.order_id for order in orders]
@@ -62,6 +64,8 @@ class OrderListService:
             earlier = await self._earlier(user_id, list_id, order_ids)
             if earlier is not None:
                 return _outcome_of(earlier)
+        # Only now: the orders of an earlier run may have expired since.
+        body.check_rules(now_ms)
         deadline = now_ms + int(self._timeout_s * 1000)
         request = SubmitOrderList(user_id, list_id, body.type.value, orders, body.client_list_id, deadline)
         sent = tracing.begin()

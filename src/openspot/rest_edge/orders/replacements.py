@@ -23,12 +23,13 @@ class Replacements:
         If nothing was cancelled and nothing placed, the error is that of the cancel, or else that of the placement. If
         the old order is cancelled and the new one was refused: 409 REPLACEMENT_REJECTED, with both ids.
         """
-        self._orders.check(body)
         new_id = operation.operation_id
         if operation.is_resumed:
             earlier = await self._orders.known_or_none(user_id, new_id)
             if earlier is not None:
                 return await self._resumed(user_id, order_id, earlier)
+        # Only now: the new order of an earlier run may have expired since.
+        self._orders.check(body)
         reply = await self._orders.ask_to_replace(
             user_id, order_id, body, new_id, allow_failure=body.mode is ReplaceMode.ALLOW_FAILURE
         )

@@ -100,12 +100,13 @@ class OrderService:
             tracing.end(order_id, tracing.Step.ORDER, began, symbol=body.symbol)
 
     async def _place(self, user_id: str, body: OrderBody, operation: IdempotentOperation) -> OrderRecord:
-        self.check(body)
         order_id = operation.operation_id
         if operation.is_resumed:
             earlier = await self.known_or_none(user_id, order_id)
             if earlier is not None:
                 return outcome_of(earlier)
+        # Only now: the order of an earlier run may have expired since.
+        self.check(body)
         request, began = SubmitOrder(user_id, body.to_request(order_id), self._deadline()), tracing.begin()
         try:
             reply = await self._bus.request(subjects.ORDERS_SUBMIT, request, SubmitOrderReply, self._timeout_s)

@@ -1,17 +1,18 @@
 """The tables `orders` and `trades`, which the router writes and the edge reads."""
 
 from collections.abc import Sequence
-from decimal import ROUND_HALF_EVEN, Context, Decimal
+from decimal import Decimal
 from typing import Any
 
 import msgspec
 
 from openspot.contracts.messages import OrderRecord
 from openspot.contracts.order_terms import with_list, with_terms
-from openspot.domain.money import AMOUNT_PLACES, decimal_to_text
+from openspot.domain.money import decimal_to_text
 from openspot.domain.order import TERMINAL, OrderStatus
 from openspot.kit.clock import iso_of
 from openspot.kit.database import Pool
+from openspot.rest_edge.common.average_price import average_price
 from openspot.rest_edge.orders.own_trades import OwnTradeFilter, OwnTradePosition, page_of_trades
 from openspot.rest_edge.orders.positions import OrderPosition
 from openspot.rest_edge.orders.recent import OrderFilter
@@ -24,15 +25,13 @@ ORDER_COLUMNS = """
     self_trade_prevention, list_id, client_list_id, list_type, list_role, list_state, display_quantity,
     max_slippage_bps
 """
-_AVERAGE_PLACE = Decimal(1).scaleb(-AMOUNT_PLACES)
-_WIDE = Context(prec=60, rounding=ROUND_HALF_EVEN)
 
 
 def record_of(row: Any) -> OrderRecord:
     """Convert a row of `orders` to a record."""
     filled: Decimal = row["filled_quantity"]
     price: Decimal | None = row["price"]
-    average = _WIDE.divide(row["filled_notional"], filled).quantize(_AVERAGE_PLACE, context=_WIDE) if filled else None
+    average = average_price(row["filled_notional"], filled)
     record = OrderRecord(
         order_id=row["order_id"],
         client_order_id=row["client_order_id"],

@@ -12,6 +12,7 @@ import asyncpg
 from openspot.kit.clock import DateClock, utc_now
 from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import rows_changed
+from openspot.rest_edge.common.user_rows import lock_users
 from openspot.rest_edge.push.encryption import DeviceKeys
 
 DEVICES_MAX = 10
@@ -73,6 +74,7 @@ class PushSubscriptions:
     ) -> KeptDevice:
         now = self._now()
         async with self._pool.acquire() as connection, connection.transaction():
+            await lock_users(connection, [user_id])
             await connection.execute(_LOCK_OF_USER, user_id)
             await _delete_ended(connection, now, user_id)
             known = await connection.fetchval(

@@ -23,7 +23,7 @@ PriceLevel = tuple[Decimal, Decimal]
 """Price and quantity."""
 
 
-class MarketPhase(StrEnum):
+class OpeningPhase(StrEnum):
     """What a market takes beside cancels."""
 
     CANCEL_ONLY = "cancel-only"
@@ -83,14 +83,14 @@ class Opening:
         self._end_by_time()
         return [] if self._opens_in_s > 0 else sorted(self._waiting)
 
-    def phase(self, symbol: str) -> MarketPhase:
+    def phase(self, symbol: str) -> OpeningPhase:
         """What the market takes now."""
         self._end_by_time()
         waiting = self._waiting.get(symbol)
         if waiting is None:
-            return MarketPhase.CONTINUOUS
+            return OpeningPhase.CONTINUOUS
         is_open = self._opens_in_s <= 0 and waiting.is_seen
-        return MarketPhase.POST_ONLY if is_open else MarketPhase.CANCEL_ONLY
+        return OpeningPhase.POST_ONLY if is_open else OpeningPhase.CANCEL_ONLY
 
     def refusal(self, symbol: str, *, is_buy: bool, price: Decimal | None, reference: Decimal | None) -> str:
         """Why an order is refused now, and what it waits for; empty if it is not.
@@ -98,9 +98,9 @@ class Opening:
         `price` is None for an order that never rests. The first `reference` that is not None holds for the opening.
         """
         match self.phase(symbol):
-            case MarketPhase.CONTINUOUS:
+            case OpeningPhase.CONTINUOUS:
                 return ""
-            case MarketPhase.CANCEL_ONLY:
+            case OpeningPhase.CANCEL_ONLY:
                 return f"{symbol} opens in {max(self._opens_in_s, 1):.0f} s: until then only cancels are taken"
         waiting = self._waiting[symbol]
         if waiting.reference is None:

@@ -37,7 +37,7 @@ class _LastTrade(NamedTuple):
     timestamp_ms: int
 
 
-class ReferencePrices:
+class LastTradePrices:
     """The last trade price of each symbol. `recent` ignores a price older than `age_ms_max`."""
 
     def __init__(self, age_ms_max: int) -> None:

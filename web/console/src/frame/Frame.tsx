@@ -43,7 +43,8 @@ export function Frame({ children }: { children: ReactNode }) {
   return (
     <AppShell
       header={{ height: 52 }}
-      navbar={{ width: 224, breakpoint: "sm", collapsed: { mobile: !isOpen } }}
+      // Beside the navigation the lists of a small desk would have too little room.
+      navbar={{ width: 224, breakpoint: "lg", collapsed: { mobile: !isOpen } }}
       padding={0}
       classNames={{ header: classes.header, navbar: classes.navbar }}
     >
@@ -52,7 +53,7 @@ export function Frame({ children }: { children: ReactNode }) {
         <Burger
           opened={isOpen}
           onClick={menu.toggle}
-          hiddenFrom="sm"
+          hiddenFrom="lg"
           size="sm"
           aria-label={isOpen ? "Close the navigation" : "Open the navigation"}
         />

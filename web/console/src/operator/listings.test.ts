@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { canDelist, EMPTY_DRAFT, type ListingDraft, newListing, STATUSES, typingFaults } from "./listings.ts";
+import {
+  canDelist,
+  draftOf,
+  EMPTY_DRAFT,
+  type ListingDraft,
+  newListing,
+  STATUSES,
+  typingFaults,
+} from "./listings.ts";
 
 const DRAFT: ListingDraft = {
   ...EMPTY_DRAFT,
@@ -15,6 +23,32 @@ const DRAFT: ListingDraft = {
   openAt: "2027-01-04T12:00",
   reason: " asked for by many ",
 };
+
+describe("draftOf", () => {
+  it("has what a symbol that was created alone has already, and asks for the rest", () => {
+    const market = {
+      symbol: "DOGE-USD",
+      baseCurrency: "DOGE",
+      quoteCurrency: "USD",
+      tickSize: "0.0001",
+      lotSize: "0.1",
+      takerFee: 10,
+      makerFee: -5,
+      active: true,
+      terms: null,
+    };
+    expect(draftOf(market)).toEqual({
+      ...EMPTY_DRAFT,
+      base: "DOGE",
+      isNewAsset: false,
+      tickSize: "0.0001",
+      lotSize: "0.1",
+      takerFee: "10",
+      makerFee: "-5",
+      quantityMin: "0.1",
+    });
+  });
+});
 
 describe("newListing", () => {
   it("makes the whole body of a draft, with times in UTC", () => {

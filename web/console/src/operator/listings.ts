@@ -115,6 +115,22 @@ export const EMPTY_DRAFT: ListingDraft = {
   reason: "",
 };
 
+/** The draft that lists a symbol which was created alone: what it has already is filled in. */
+export function draftOf(market: MarketListing): ListingDraft {
+  const { baseCurrency, quoteCurrency, tickSize, lotSize, takerFee, makerFee } = market;
+  return {
+    ...EMPTY_DRAFT,
+    base: baseCurrency,
+    quote: quoteCurrency,
+    isNewAsset: false,
+    tickSize,
+    lotSize,
+    takerFee: String(takerFee),
+    makerFee: String(makerFee),
+    quantityMin: lotSize,
+  };
+}
+
 const DECIMALS = ["tickSize", "lotSize", "quantityMin", "quantityMax", "notionalMin", "notionalMax"] as const;
 const COUNTS = ["deviationBpsMax", "slippageBpsMax"] as const;
 

@@ -29,7 +29,7 @@ function time(text: string | null) {
 }
 
 const COLUMNS: readonly Column<Alert>[] = [
-  { id: "alert", title: "Alert", cell: (row) => row.title },
+  { id: "alert", title: "Alert", cell: (row) => <span className={classes.title}>{row.title}</span> },
   {
     id: "state",
     title: "State",

@@ -34,7 +34,8 @@ const COLUMNS: readonly Column<MarketListing>[] = [
   {
     id: "status",
     title: "Status",
-    cell: ({ terms }) => (terms ? <MarketStatusBadge status={terms.status} /> : "no market"),
+    cell: ({ terms }) =>
+      terms ? <MarketStatusBadge status={terms.status} /> : "not listed: nobody can trade it",
   },
   { id: "next", title: "Follows", cell: ({ terms }) => <Next terms={terms} /> },
   {
@@ -129,12 +130,24 @@ export function ListingsPage() {
             };
             const without = (permission: Parameters<typeof can>[0]) =>
               terms === null
-                ? "The symbol was created without bounds: it is no market."
+                ? "The symbol was created alone. List it first: it has no bounds yet."
                 : can(permission)
                   ? undefined
                   : `It needs the permission ${permission}.`;
             const isLast = terms !== null && STATUSES[terms.status].following.length === 0;
             return [
+              ...(terms === null
+                ? [
+                    {
+                      label: "List it…",
+                      icon: <PlusIcon />,
+                      disabledReason: can("symbols.create")
+                        ? undefined
+                        : "It needs the permission symbols.create.",
+                      onClick: () => navigate(`/listings/new?symbol=${encodeURIComponent(market.symbol)}`),
+                    },
+                  ]
+                : []),
               {
                 label: "Change…",
                 icon: <PencilIcon />,

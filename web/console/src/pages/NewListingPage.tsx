@@ -16,8 +16,10 @@ import { DecimalField } from "#lib/components/DecimalField.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { ProblemNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
+import { useUrlState } from "#lib/urlState.ts";
 import { explain } from "../engine/messages.ts";
 import {
+  draftOf,
   EMPTY_DRAFT,
   type ListingDraft,
   type MarketStatus,
@@ -27,6 +29,7 @@ import {
   STATUSES,
   typingFaults,
   useListingChecks,
+  useListings,
   useNewListing,
 } from "../operator/listings.ts";
 import { EMPTY_NETWORK, type NetworkDraft, networkFaults } from "../operator/networks.ts";
@@ -36,10 +39,21 @@ import classes from "./forms.module.css";
 const FIRST: readonly MarketStatus[] = ["announced", "post-only", "auction", "open"];
 type TextField = Exclude<keyof ListingDraft, "isNewAsset" | "status">;
 
-/** List a market: its fields with the rules that the engine asks, each shown before anything is sent. */
+/** List a market, or with `?symbol=` the symbol that was created alone. */
 export function NewListingPage() {
+  const symbol = useUrlState().parameter("symbol");
+  const query = useListings();
+  if (symbol === "") return <ListingForm first={EMPTY_DRAFT} />;
+  if (query.error) return <ProblemNote problem={explain(query.error)} />;
+  const known = query.data?.find((market) => market.symbol === symbol && market.terms === null);
+  if (!query.data) return null;
+  return <ListingForm key={symbol} first={known ? draftOf(known) : EMPTY_DRAFT} />;
+}
+
+/** The fields with the rules that the engine asks, each shown before anything is sent. */
+function ListingForm({ first }: { first: ListingDraft }) {
   const [, navigate] = useLocation();
-  const [draft, setDraft] = useState(EMPTY_DRAFT);
+  const [draft, setDraft] = useState(first);
   const [networks, setNetworks] = useState<readonly NetworkDraft[]>([]);
   const set = (change: Partial<ListingDraft>) => setDraft((before) => ({ ...before, ...change }));
   const body = newListing(draft);

@@ -47,7 +47,7 @@ export function NewSymbolPage() {
       const name = `${draft.baseCurrency}-${draft.quoteCurrency}`;
       toastDone(
         `${name} is created`,
-        "Restart the order router so that it takes orders: it reads symbols at its start.",
+        "It has no bounds yet, so nobody can trade it on the exchange. Where markets are live, list it on the page of listings.",
       );
       navigate("/symbols");
       await refresh("symbols", "stats");

@@ -1,4 +1,4 @@
-import { Button, Select, Stack, Tabs, TextInput } from "@mantine/core";
+import { Button, Select, Stack, Tabs } from "@mantine/core";
 import { DownloadIcon, ShieldCheckIcon } from "@primer/octicons-react";
 import { type ReactNode, useState } from "react";
 import { Amount } from "#lib/components/Amount.tsx";
@@ -38,7 +38,7 @@ import {
 import { useCan } from "../operator/session.ts";
 import { FileFormatChoice } from "../parts/FileFormatChoice.tsx";
 import type { FileFormat } from "../parts/fileFormats.ts";
-import { ChoiceFilter, FilterBar } from "../parts/filters.tsx";
+import { ChoiceFilter, DayFilter, FilterBar } from "../parts/filters.tsx";
 import { ReasonDialog } from "../parts/ReasonDialog.tsx";
 import { isDay } from "../people/queries.ts";
 
@@ -237,7 +237,8 @@ export function ReportsPage() {
   return (
     <>
       <PageHeader title="Reports">
-        Days and months are of UTC. The present day counts until now; all others are closed.
+        Days and months are of UTC. The present day counts until now; all others are closed. A month has the
+        days between the two dates alone.
       </PageHeader>
       <Stack gap="md">
         <Tabs value={name} onChange={(report) => url.change({ report })} keepMounted={false}>
@@ -258,8 +259,8 @@ export function ReportsPage() {
               isFiltered={["from", "to", "by"].some((parameter) => url.parameter(parameter) !== "")}
               onClear={() => url.change({ from: null, to: null, by: null })}
             >
-              <DayField label="From" value={span.from} onChange={(from) => url.change({ from })} />
-              <DayField label="To" value={span.to} onChange={(to) => url.change({ to })} />
+              <DayFilter label="From" value={span.from} onChange={(from) => url.change({ from })} />
+              <DayFilter label="To" value={span.to} onChange={(to) => url.change({ to })} />
               <ChoiceFilter
                 label="By"
                 any="By day"
@@ -273,17 +274,6 @@ export function ReportsPage() {
         {name === "reserves" && <Proofs />}
       </Stack>
     </>
-  );
-}
-
-function DayField(props: { label: string; value: string; onChange: (value: string) => void }) {
-  return (
-    <TextInput
-      type="date"
-      aria-label={props.label}
-      value={props.value}
-      onChange={(event) => props.onChange(event.currentTarget.value)}
-    />
   );
 }
 
@@ -352,6 +342,9 @@ function ReportTable({ name, span, filters }: { name: ReportName; span: ReportSp
   );
 }
 
+/** A figure with the minus that the tables have. */
+const withMinus = (figure: string) => figure.replace("-", "−");
+
 /** The report's figures over time, of the asset or market that is chosen. */
 function Picture({ report, rows, span }: { report: Report; rows: readonly ReportRow[]; span: ReportSpan }) {
   const [chosen, setChosen] = useState<string | null>(null);
@@ -360,6 +353,8 @@ function Picture({ report, rows, span }: { report: Report; rows: readonly Report
   const choice = choices.find((known) => known === chosen) ?? choices[0] ?? null;
   const shown = choiceOf ? rows.filter((row) => choiceOf(row) === choice) : rows;
   const points = pointsOf(shown, report.figure);
+  // A month stands at its first day, which may be before the first day of the report.
+  const since = Math.min(beginOf(span.from), points[0]?.at ?? Infinity);
   const until = Math.max(beginOf(span.to), points.at(-1)?.at ?? 0);
   return (
     <div>
@@ -378,10 +373,10 @@ function Picture({ report, rows, span }: { report: Report; rows: readonly Report
         title={choice === null ? report.title : `${report.title}, ${choice}`}
         unit={report.unit}
         points={points}
-        span={Math.max(DAY_MS, until - beginOf(span.from))}
+        span={Math.max(DAY_MS, until - since)}
         until={until}
-        format={(value) => value.toLocaleString("en", { maximumFractionDigits: 4 })}
-        formatTick={(value) => value.toLocaleString("en", { notation: "compact" })}
+        format={(value) => withMinus(value.toLocaleString("en", { maximumFractionDigits: 4 }))}
+        formatTick={(value) => withMinus(value.toLocaleString("en", { notation: "compact" }))}
         formatAt={(at) => new Date(at).toISOString().slice(5, 10)}
       />
     </div>

@@ -1,4 +1,4 @@
-import { Button, Group, TextInput } from "@mantine/core";
+import { Button, Group } from "@mantine/core";
 import { CopyIcon, DownloadIcon, EyeIcon, PersonIcon } from "@primer/octicons-react";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
@@ -16,7 +16,7 @@ import { fileOf, useEdge } from "../operator/client.ts";
 import { dayAfter, parametersOf, type TrailEntry, useTrail } from "../operator/queries.ts";
 import { useCan } from "../operator/session.ts";
 import { FILE_FORMATS, type FileFormat } from "../parts/fileFormats.ts";
-import { FilterBar, TextFilter } from "../parts/filters.tsx";
+import { DayFilter, FilterBar, TextFilter } from "../parts/filters.tsx";
 import { SavedViews } from "../parts/SavedViews.tsx";
 import classes from "./TrailPage.module.css";
 
@@ -163,28 +163,6 @@ export function TrailPage() {
       </Card>
       {shown && <EntryDialog entry={shown} onClose={() => setShown(null)} />}
     </>
-  );
-}
-
-/** A filter for a day in UTC. */
-function DayFilter(props: {
-  label: string;
-  /** The short word in the field. */
-  shown: string;
-  value: string;
-  onChange: (value: string) => void;
-}) {
-  const { label, shown, value, onChange } = props;
-  return (
-    <TextInput
-      type="date"
-      aria-label={`${label}, in UTC`}
-      title={`${label}, in UTC`}
-      leftSection={<span aria-hidden>{shown}</span>}
-      leftSectionWidth={52}
-      value={value}
-      onChange={(event) => onChange(event.currentTarget.value)}
-    />
   );
 }
 

@@ -22,6 +22,7 @@ import {
   useHouseEntries,
   useHouseTransfers,
 } from "../people/treasury.ts";
+import classes from "./TreasuryPage.module.css";
 
 const LACKS = "You lack the permission balances.transfer.";
 
@@ -31,8 +32,14 @@ function amount(value: string | null | undefined) {
 
 const COLUMNS: readonly Column<HouseRow>[] = [
   { id: "account", title: "Account", cell: ({ account }) => account.account },
-  { id: "purpose", title: "For", cell: ({ account }) => account.purpose },
+  {
+    id: "purpose",
+    title: "For",
+    cell: ({ account }) => <span className={classes.purpose}>{account.purpose}</span>,
+  },
   { id: "asset", title: "Asset", cell: ({ balance }) => balance?.asset ?? "nothing" },
+  // Before the amounts, which are as wide as their eighteen places: what is asked for is seen without scrolling.
+  { id: "level", title: "Level", align: "right", cell: ({ balance }) => amount(balance?.level) },
   { id: "engine", title: "Engine", align: "right", cell: ({ balance }) => amount(balance?.engineTotal) },
   {
     id: "available",
@@ -41,8 +48,7 @@ const COLUMNS: readonly Column<HouseRow>[] = [
     cell: ({ balance }) => amount(balance?.engineAvailable),
   },
   { id: "ledger", title: "Ledger", align: "right", cell: ({ balance }) => amount(balance?.ledgerTotal) },
-  { id: "level", title: "Level", align: "right", cell: ({ balance }) => amount(balance?.level) },
-  { id: "state", title: "State", cell: ({ balance }) => <HouseState balance={balance} /> },
+  { id: "state", title: "State", isPinned: true, cell: ({ balance }) => <HouseState balance={balance} /> },
 ];
 
 function HouseState({ balance }: { balance: HouseRow["balance"] }) {

@@ -33,6 +33,7 @@ import {
   UserSessions,
   UserTrades,
 } from "../parts/UserLists.tsx";
+import { UserDeposits, UserPayments, UserWithdrawals } from "../parts/UserMoney.tsx";
 import { useUser, type UserOverview } from "../people/queries.ts";
 import classes from "./ParticipantPage.module.css";
 
@@ -41,6 +42,9 @@ const TABS = [
   ["orders", "Orders"],
   ["trades", "Trades"],
   ["movements", "Movements"],
+  ["deposits", "Deposits"],
+  ["withdrawals", "Withdrawals"],
+  ["payments", "Payments"],
   ["sessions", "Sessions"],
   ["keys", "API keys"],
   ["activity", "Activity"],
@@ -197,6 +201,12 @@ function contentOf(
       return <UserTrades userId={userId} />;
     case "movements":
       return <UserMovements userId={userId} />;
+    case "deposits":
+      return <UserDeposits userId={userId} />;
+    case "withdrawals":
+      return <UserWithdrawals userId={userId} />;
+    case "payments":
+      return <UserPayments userId={userId} />;
     case "sessions":
       return (
         <UserSessions

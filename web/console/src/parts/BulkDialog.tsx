@@ -12,7 +12,7 @@ import classes from "./selection.module.css";
 
 export interface BulkOutcome {
   dryRun: boolean;
-  rows: readonly { id: string; outcome: Outcome; message: string | null }[];
+  rows: readonly { id: string; outcome: Outcome; message: string | null; was?: { state: string } | null }[];
 }
 
 type Outcome = "changed" | "would_change" | "unchanged" | "refused" | "uncertain" | "not_tried";
@@ -23,6 +23,8 @@ export interface BulkRequest {
   reason: string;
   /** Names the attempt: a request that is sent again does no row twice. */
   key: string;
+  /** What the dry run told. */
+  told?: BulkOutcome;
 }
 
 const REASON_LENGTH_MIN = 3;
@@ -39,6 +41,7 @@ const WORDS = {
 interface Attempt {
   dryRun: boolean;
   attempt: string;
+  told?: BulkOutcome;
 }
 
 interface Props {
@@ -82,7 +85,8 @@ export function BulkDialog(props: Props) {
   const [reason, setReason] = useState("");
   const [key, setKey] = useState(() => crypto.randomUUID());
   const run = useMutation({
-    mutationFn: ({ dryRun }: Attempt) => act(edge, { ids, dryRun, reason: reason.trim(), key }),
+    mutationFn: ({ dryRun, told }: Attempt) =>
+      act(edge, { ids, dryRun, reason: reason.trim(), key, ...(told && { told }) }),
     onSuccess: ({ dryRun }) => {
       // What was not certain is a new attempt: the reply to the old one is kept at the edge.
       if (!dryRun) setKey(crypto.randomUUID());
@@ -140,7 +144,7 @@ export function BulkDialog(props: Props) {
               disabled={Boolean(wanted) || willChange === 0}
               loading={run.isPending && !run.variables.dryRun}
               title={found ? undefined : "Look at the dry run first."}
-              onClick={() => run.mutate({ dryRun: false, attempt })}
+              onClick={() => run.mutate({ dryRun: false, attempt, ...(found && { told: found }) })}
             >
               {confirm}
             </Button>

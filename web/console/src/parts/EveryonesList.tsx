@@ -1,4 +1,4 @@
-import { Button, TextInput } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { CopyIcon, DownloadIcon, PersonIcon } from "@primer/octicons-react";
 import { useState } from "react";
 import { useLocation } from "wouter";
@@ -14,7 +14,7 @@ import { explainIfAny } from "../engine/messages.ts";
 import { type Edge, fileOf, type Slice } from "../operator/client.ts";
 import { type Permission, useCan } from "../operator/session.ts";
 import { isDay, type ListFilter, listQuery, useGrowingList } from "../people/queries.ts";
-import { ChoiceFilter, FilterBar, TextFilter } from "./filters.tsx";
+import { ChoiceFilter, DayFilter, FilterBar, TextFilter } from "./filters.tsx";
 import { FileFormatChoice } from "./FileFormatChoice.tsx";
 import type { FileFormat } from "./fileFormats.ts";
 import { SavedViews, type ViewPage } from "./SavedViews.tsx";
@@ -182,18 +182,5 @@ export function EveryonesList<Row>(props: Props<Row>) {
         </ReasonDialog>
       )}
     </>
-  );
-}
-
-function DayFilter(props: { label: string; value: string; onChange: (value: string) => void }) {
-  return (
-    <TextInput
-      type="date"
-      aria-label={props.label}
-      leftSection={<span aria-hidden>{props.label}</span>}
-      leftSectionWidth={52}
-      value={props.value}
-      onChange={(event) => props.onChange(event.currentTarget.value)}
-    />
   );
 }

@@ -57,7 +57,12 @@ function columnsOf(placesOf: (symbol: string) => Places, showsParticipant: boole
       align: "right",
       cell: (order) => <Amount value={order.remainingQuantity} places={placesOf(order.symbol).quantity} />,
     },
-    { id: "status", title: "Status", cell: (order) => <OrderStatus status={order.status} /> },
+    {
+      id: "status",
+      title: "Status",
+      isPinned: true,
+      cell: (order) => <OrderStatus status={order.status} />,
+    },
     { id: "created", title: "Created", cell: (order) => <TimeText milliseconds={order.createdAt} /> },
   ];
 }

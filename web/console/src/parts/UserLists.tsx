@@ -22,7 +22,7 @@ interface GrowingProps<Row> {
 }
 
 /** A list of one user. */
-function Growing<Row>({ label, listKey, read, columns, rowId, empty, toolbar }: GrowingProps<Row>) {
+export function Growing<Row>({ label, listKey, read, columns, rowId, empty, toolbar }: GrowingProps<Row>) {
   const { query, rows } = useGrowingList<Row>(listKey, read);
   return (
     <DataTable

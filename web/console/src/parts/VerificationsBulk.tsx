@@ -17,11 +17,21 @@ export function VerificationsBulk({ ids, onClose }: { ids: readonly string[]; on
       confirm={DECISIONS.find(({ value }) => value === decision)?.label ?? "Decide"}
       danger={decision === "retry" || decision === "reject"}
       missing={decision === null && "choose a decision"}
-      act={({ rest }, { ids: userIds, dryRun, reason, key }) =>
+      act={({ rest }, { ids: userIds, dryRun, reason, key, told }) =>
         returned(
           rest.POST("/api/v1/operator/bulk/decide-verifications", {
             ...(dryRun ? {} : { params: { header: { "Idempotency-Key": key } } }),
-            body: { userIds: [...userIds], decision: decision ?? "hold", level, dryRun, reason },
+            body: {
+              userIds: [...userIds],
+              decision: decision ?? "hold",
+              level,
+              dryRun,
+              reason,
+              // Decided is what the dry run told: a row that has changed since is refused.
+              ...(told && {
+                seen: told.rows.flatMap(({ id, was }) => (was ? [{ userId: id, state: was.state }] : [])),
+              }),
+            },
           }),
         )
       }

@@ -88,6 +88,29 @@ export function ChoiceFilter({ label, any, value, choices, onChange }: ChoiceFil
   );
 }
 
+interface DayFilterProps {
+  label: string;
+  /** The short word that stands in the field; the label itself by default. */
+  shown?: string;
+  value: string;
+  onChange: (value: string) => void;
+}
+
+/** A filter for a day of UTC. The field says what it is, as an empty one shows nothing but a pattern of days. */
+export function DayFilter({ label, shown = label, value, onChange }: DayFilterProps) {
+  return (
+    <TextInput
+      type="date"
+      aria-label={label}
+      title={`${label}, in UTC`}
+      leftSection={<span aria-hidden>{shown}</span>}
+      leftSectionWidth={52}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  );
+}
+
 export function StatusFilter({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   return (
     <ChoiceFilter

@@ -41,6 +41,10 @@ const OWN_WORDS: OwnWords = texts({
       "Take the picture again, or save the document as JPEG, PNG, WebP or PDF.",
     ],
     KYC_DOCUMENTS_MAX: ["There are too many documents", "Replace or withdraw one of them."],
+    KYC_DOCUMENTS_BYTES_MAX: [
+      "Your documents take too much room",
+      "Withdraw one that waits, or send a smaller file.",
+    ],
     KYC_CHECK_NOT_OPEN: [
       "No documents are taken now",
       "Reload the page: it shows where your verification stands.",

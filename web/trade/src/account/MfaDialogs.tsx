@@ -1,11 +1,12 @@
 import { Button, Skeleton, Stack, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { CopyText } from "#lib/components/CopyText.tsx";
 import { Dialog } from "#lib/components/Dialog.tsx";
 import { PasswordField } from "#lib/components/PasswordField.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
+import { late } from "#lib/components/late.tsx";
 import { t } from "#lib/language.ts";
 import { returned, type Schemas, useExchange } from "../api/client.ts";
 import { explain } from "../api/messages.ts";
@@ -13,7 +14,9 @@ import classes from "./MfaDialogs.module.css";
 import { ACTIVITY, MFA, PROFILE } from "./queries.ts";
 import { RecoveryCodes } from "./RecoveryCodes.tsx";
 
-const QrCode = lazy(() => import("../parts/QrCode.tsx"));
+const QrCode = late(() => import("../parts/QrCode.tsx"), {
+  waiting: () => <Skeleton width={168} height={168} />,
+});
 
 function useRefresh(): () => void {
   const client = useQueryClient();
@@ -66,9 +69,7 @@ export function EnableMfaDialog({ onClose }: { onClose: () => void }) {
               {t("Scan this with your authenticator app, or type the secret into it.")}
             </p>
             <div className={classes.scan}>
-              <Suspense fallback={<Skeleton width={168} height={168} />}>
-                <QrCode text={setup.otpauthUri} label={t("QR code for your authenticator app")} />
-              </Suspense>
+              <QrCode text={setup.otpauthUri} label={t("QR code for your authenticator app")} />
               <CopyText text={setup.secret} name={t("secret")} />
             </div>
             {enable.error && <ProblemNote problem={explain(enable.error)} />}

@@ -12,17 +12,25 @@ vi.mock("./session.ts", () => ({ currentSession: () => null, onSessionChange: ()
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
+type Follower = Parameters<Stream["follow"]>[1];
+type Push = Parameters<Follower["onPush"]>[0];
+
 function followed() {
+  const pushes = new Map<string, Follower["onPush"]>();
   const link = createStore<Link>({ state: "connecting", heardAt: 0, epoch: 0, spokenEpoch: 0 });
   const stream: Stream = {
     link,
     pace: createPace(),
-    follow: () => () => undefined,
+    follow: (channel, { onPush }) => {
+      pushes.set(channel, onPush);
+      return () => undefined;
+    },
     refresh: () => undefined,
     identify: () => undefined,
     close: () => undefined,
   };
   const client = new QueryClient();
+  const read = () => client.setQueryData(BALANCES, []);
   for (const key of [OPEN_ORDERS, BALANCES, TICKERS]) client.setQueryData(key, []);
   const leave = followAccount(stream, client);
   const change = (more: Partial<Link>) => link.set({ ...link.get(), ...more });
@@ -30,7 +38,8 @@ function followed() {
     [OPEN_ORDERS, BALANCES, TICKERS]
       .filter((key) => client.getQueryState(key)?.isInvalidated)
       .map(([name]) => name);
-  return { change, old, leave };
+  const push = (channel: string) => pushes.get(channel)?.({ data: {} } as Push);
+  return { change, old, leave, push, read };
 }
 
 describe("the account on a page", () => {
@@ -54,6 +63,19 @@ describe("the account on a page", () => {
     change({ spokenEpoch: 2 });
     vi.advanceTimersByTime(1_000);
     expect(old()).toEqual(["orders", "balances", "tickers"]);
+    leave();
+  });
+});
+
+describe("the balances", () => {
+  it("are read with a notice and once more, as a rejected withdrawal is free a moment later", () => {
+    const { push, read, old, leave } = followed();
+    push("notifications");
+    expect(old()).toEqual(["balances"]);
+    read();
+    expect(old()).toEqual([]);
+    vi.advanceTimersByTime(4_000);
+    expect(old()).toEqual(["balances"]);
     leave();
   });
 });

@@ -104,7 +104,7 @@ export function withTicker(tickers: readonly Ticker[] | undefined, pushed: Ticke
 }
 
 const HISTORY_DELAY_MS = 600;
-const HISTORY_LATE_MS = 4_000;
+const LATE_MS = 4_000;
 const BALANCES_DELAY_MS = 150;
 /** By then the page's own first reading has come, which another one would interrupt. */
 const ACCOUNT_DELAY_MS = 1_000;
@@ -129,7 +129,7 @@ export function followAccount(stream: Stream, client: QueryClient): () => void {
     void client.invalidateQueries({ queryKey: ["orders", "fills"] });
   };
   // Rows are written a moment after the event, and on a busy machine later.
-  const readHistoryAgain = gathered(invalidateHistory, HISTORY_LATE_MS);
+  const readHistoryAgain = gathered(invalidateHistory, LATE_MS);
   const readHistory = gathered(() => {
     invalidateHistory();
     readHistoryAgain();
@@ -138,6 +138,11 @@ export function followAccount(stream: Stream, client: QueryClient): () => void {
     () => void client.invalidateQueries({ queryKey: BALANCES }),
     BALANCES_DELAY_MS,
   );
+  const invalidateFunds = () => {
+    for (const queryKey of [["funds"], BALANCES]) void client.invalidateQueries({ queryKey });
+  };
+  // What a withdrawal held is free at the engine a moment after the news of its end, and no event follows.
+  const readFundsAgain = gathered(invalidateFunds, LATE_MS);
   let { epoch, spokenEpoch } = stream.link.get();
   const readAccount = gathered(() => {
     for (const queryKey of [["orders"], BALANCES]) void client.invalidateQueries({ queryKey });
@@ -157,8 +162,14 @@ export function followAccount(stream: Stream, client: QueryClient): () => void {
     stream.follow("notifications", {
       onPush: ({ data }) => {
         const userId = currentSession()?.userId;
-        if (userId !== undefined) void import("./keptNotices.ts").then(({ tell }) => tell(userId, data));
-        void client.invalidateQueries({ queryKey: ["funds"] });
+        if (userId !== undefined)
+          void import("./keptNotices.ts").then(
+            ({ tell }) => tell(userId, data),
+            // The next visit reads what was told meanwhile.
+            () => undefined,
+          );
+        invalidateFunds();
+        readFundsAgain();
       },
     }),
     stream.link.subscribe(() => {

@@ -89,6 +89,7 @@ const PAGES: ReadonlyMap<string, { path: string; title: string }> = new Map(
     ["password", { path: "/account/security", title: "Security" }],
     ["mfa", { path: "/account/security", title: "Security" }],
     ["security", { path: "/account/security", title: "Security" }],
+    ["verification", { path: "/account/verification", title: "Verification" }],
     ["api", { path: "/account/api-keys", title: "API keys" }],
     ["push", { path: "/account/notifications", title: "Notifications" }],
   ]),

@@ -71,13 +71,13 @@ export function useAssetPrices() {
 }
 
 /** The networks that carry each asset, with their fees. */
-export function useNetworks() {
+export function useNetworks(everyMs = SAFETY_MS) {
   const { rest } = useExchange();
   return useQuery({
     queryKey: ["networks"],
     queryFn: ({ signal }) => returned(rest.GET("/api/v1/fees/network/all", { signal })),
-    staleTime: SAFETY_MS,
-    refetchInterval: SAFETY_MS,
+    staleTime: everyMs,
+    refetchInterval: everyMs,
     meta: PUBLIC,
   });
 }

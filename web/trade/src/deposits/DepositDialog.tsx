@@ -1,8 +1,9 @@
 import { Select, Skeleton, Stack } from "@mantine/core";
-import { lazy, type ReactNode, Suspense, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { CopyText } from "#lib/components/CopyText.tsx";
 import { Dialog } from "#lib/components/Dialog.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
+import { late } from "#lib/components/late.tsx";
 import { rich, several, t } from "#lib/language.ts";
 import { explain } from "../api/messages.ts";
 import classes from "./DepositDialog.module.css";
@@ -11,7 +12,9 @@ import { useBankDetails, useDepositAddress, useSimulatesDeposits } from "./queri
 import { SimulatedDeposit } from "./SimulatedDeposit.tsx";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 
-const QrCode = lazy(() => import("../parts/QrCode.tsx"));
+const QrCode = late(() => import("../parts/QrCode.tsx"), {
+  waiting: () => <Skeleton width={168} height={168} />,
+});
 
 /** Shows the address to deposit to, by asset and network. `first` is the asset chosen at first; empty chooses none. */
 export function DepositDialog({ first, onClose }: { first: string; onClose: () => void }) {
@@ -68,9 +71,7 @@ function Address({ entry }: { entry: Network }) {
   if (!data) return <Skeleton height={240} role="progressbar" aria-label={t("Loading the address")} />;
   return (
     <div className={classes.address}>
-      <Suspense fallback={<Skeleton width={168} height={168} />}>
-        <QrCode text={data.address} label={t("QR code of your {asset} address", { asset })} />
-      </Suspense>
+      <QrCode text={data.address} label={t("QR code of your {asset} address", { asset })} />
       <CopyText text={data.address} name={t("address")} />
       {data.tag && (
         <WarningNote>

@@ -1,11 +1,12 @@
 import { Button } from "@mantine/core";
-import { lazy, type ReactNode, Suspense, useRef } from "react";
+import { type ReactNode, useRef } from "react";
 import { Link, useLocation } from "wouter";
 import { useBrand } from "#lib/brand.ts";
 import { DisplaySettings } from "#lib/components/DisplaySettings.tsx";
 import { Brand, CONTENT_ID, HeaderTools, SkipLink } from "#lib/components/header.tsx";
 import { PageBoundary } from "#lib/components/PageBoundary.tsx";
 import { Shortcuts } from "#lib/components/Shortcuts.tsx";
+import { late, MissingSign } from "#lib/components/late.tsx";
 import { t } from "#lib/language.ts";
 import { useSession } from "../api/session.ts";
 import { AccountMenu } from "./AccountMenu.tsx";
@@ -17,7 +18,10 @@ import { SessionNotice } from "./SessionNotice.tsx";
 import { SHORTCUTS } from "./shortcuts.ts";
 import { useCrowded } from "./useCrowded.ts";
 
-const Notices = lazy(() => import("./Notices.tsx"));
+const Notices = late(() => import("./Notices.tsx"), {
+  waiting: () => <span className={classes.bell} />,
+  Missing: MissingSign,
+});
 
 /** It fills the window: a footer would only be below it. */
 const [MARKET_PAGE] = NAVIGATION;
@@ -56,9 +60,7 @@ export function Frame({ children }: { children: ReactNode }) {
           <DisplaySettings />
           {session ? (
             <>
-              <Suspense fallback={<span className={classes.bell} />}>
-                <Notices key={session.userId} userId={session.userId} />
-              </Suspense>
+              <Notices key={session.userId} userId={session.userId} />
               <AccountMenu session={session} />
             </>
           ) : (

@@ -1,10 +1,11 @@
 import { ActionIcon, Button, Popover, Title, Tooltip } from "@mantine/core";
 import { BellIcon } from "@primer/octicons-react";
-import { lazy, Suspense, useEffect, useId, useState } from "react";
+import { useEffect, useId, useState } from "react";
 import { useLocation } from "wouter";
 import { Badge } from "#lib/components/Badge.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
+import { late, MissingDialog } from "#lib/components/late.tsx";
 import { t } from "#lib/language.ts";
 import { useTold } from "../account/queries.ts";
 import { learn, markNoticesRead, useNotices } from "../api/keptNotices.ts";
@@ -12,7 +13,7 @@ import { type Notice, pageOf, withShownAmounts } from "../api/notices.ts";
 import { PageLink } from "../parts/PageLink.tsx";
 import classes from "./Notices.module.css";
 
-const AlertDialog = lazy(() => import("../alerts/AlertDialog.tsx"));
+const AlertDialog = late(() => import("../alerts/AlertDialog.tsx"), { Missing: MissingDialog });
 
 const SHOWN_MAX = 9;
 /** By then a page has asked for what it shows: an edge takes ten requests a second of a user. */
@@ -122,9 +123,7 @@ export default function Notices({ userId }: { userId: string }) {
     <>
       {list}
       {isAlerting && (
-        <Suspense fallback={null}>
-          <AlertDialog symbol={SYMBOL.exec(location)?.[1] ?? null} onClose={() => setAlerting(false)} />
-        </Suspense>
+        <AlertDialog symbol={SYMBOL.exec(location)?.[1] ?? null} onClose={() => setAlerting(false)} />
       )}
     </>
   );

@@ -1,12 +1,12 @@
 import { Button, Popover } from "@mantine/core";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
+import { late } from "#lib/components/late.tsx";
 import { t } from "#lib/language.ts";
 import { useStore } from "#lib/store.ts";
 import { shown } from "./shown.ts";
 
-const load = () => import("./IndicatorChoices.tsx");
 /** Loaded when it is opened. */
-const IndicatorChoices = lazy(load);
+const IndicatorChoices = late(() => import("./IndicatorChoices.tsx"));
 
 /** The button that opens the list of indicators; it says how many are shown. */
 export function IndicatorMenu({
@@ -19,7 +19,7 @@ export function IndicatorMenu({
   const toggle = () => {
     if (isOpen) setOpen(false);
     // The focus goes to the first choice, which has to be there by then.
-    else void load().finally(() => setOpen(true));
+    else void IndicatorChoices.loadAhead().then(() => setOpen(true));
   };
   return (
     <Popover
@@ -37,9 +37,7 @@ export function IndicatorMenu({
         </Button>
       </Popover.Target>
       <Popover.Dropdown aria-label={t("Indicators of the chart")} p={0}>
-        <Suspense>
-          <IndicatorChoices />
-        </Suspense>
+        <IndicatorChoices />
       </Popover.Dropdown>
     </Popover>
   );

@@ -1,5 +1,6 @@
 /** The indicators of a chart, whose code is loaded when the first one is shown. */
 import type { IChartApi, ISeriesApi } from "lightweight-charts";
+import { tellMissing } from "#lib/components/late.tsx";
 import type { IndicatorLines, Reading } from "./lines.ts";
 import type { Scheme } from "./palette.ts";
 import { shown } from "./shown.ts";
@@ -7,7 +8,7 @@ import type { Bar } from "./values.ts";
 
 const load = () => import("./lines.ts");
 // Beside the candles themselves, so that the chart is drawn once with both.
-if (shown.get() > 0) void load();
+if (shown.get() > 0) load().catch(() => undefined);
 
 export interface LateIndicators {
   /** Draw in the colours of `scheme` from now on. */
@@ -37,8 +38,15 @@ export function createLateIndicators(
 
   async function begin() {
     leave();
-    const { createIndicatorLines, followChoice } = await load();
+    const loaded = await load().catch(() => null);
     if (!isWanted) return;
+    if (loaded === null) {
+      tellMissing();
+      // Another choice is another try.
+      leave = shown.subscribe(beginIfShown);
+      return;
+    }
+    const { createIndicatorLines, followChoice } = loaded;
     const created = createIndicatorLines(chart, candles, places);
     created.draw(bars);
     lines = created;
@@ -47,10 +55,11 @@ export function createLateIndicators(
       onChange();
     });
   }
-  const leave = shown.subscribe(() => {
+  const beginIfShown = () => {
     if (shown.get() > 0) void begin();
-  });
-  if (shown.get() > 0) void begin();
+  };
+  let leave = shown.subscribe(beginIfShown);
+  beginIfShown();
 
   return {
     paint(next) {

@@ -1,5 +1,6 @@
 import { useFullscreenElement, useMergedRef } from "@mantine/hooks";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
+import { late } from "#lib/components/late.tsx";
 import { t } from "#lib/language.ts";
 import type { Schemas } from "../api/client.ts";
 import { type Market, useMarkets } from "../api/queries.ts";
@@ -14,8 +15,12 @@ import classes from "./FurtherPanel.module.css";
 import { type ChartChoice, INTERVALS, type Panel, panelOf } from "./model.ts";
 import { titleOf } from "./titles.ts";
 
-const CandleChart = lazy(() => import("../market/CandleChart.tsx"));
-const DepthChart = lazy(() => import("../market/DepthChart.tsx"));
+const CandleChart = late(() => import("../market/CandleChart.tsx"), {
+  waiting: () => <Loading what={t("the chart")} />,
+});
+const DepthChart = late(() => import("../market/DepthChart.tsx"), {
+  waiting: () => <Loading what={t("the chart")} />,
+});
 
 interface FurtherPanelProps {
   panel: Panel;
@@ -44,9 +49,7 @@ export default function FurtherPanel({ panel, onPanel, market, book, own, open }
   return (
     <PanelBox title={title}>
       {panel.id === "depth" ? (
-        <Suspense fallback={<Loading what={t("the chart")} />}>
-          <DepthChart market={market} state={book} />
-        </Suspense>
+        <DepthChart market={market} state={book} />
       ) : (
         <MarketList current={market.symbol} onChoose={() => undefined} fills />
       )}
@@ -118,16 +121,14 @@ function FurtherChart({
         </div>
       }
     >
-      <Suspense fallback={<Loading what={t("the chart")} />}>
-        <CandleChart
-          key={`${shown.symbol} ${choice.interval}`}
-          market={shown}
-          interval={choice.interval}
-          last={undefined}
-          isLogarithmic={choice.logarithmic}
-          own={shown.symbol === market.symbol ? own : { ...NOTHING, orders }}
-        />
-      </Suspense>
+      <CandleChart
+        key={`${shown.symbol} ${choice.interval}`}
+        market={shown}
+        interval={choice.interval}
+        last={undefined}
+        isLogarithmic={choice.logarithmic}
+        own={shown.symbol === market.symbol ? own : { ...NOTHING, orders }}
+      />
     </PanelBox>
   );
 }

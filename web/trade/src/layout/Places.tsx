@@ -1,14 +1,15 @@
-import { lazy, type ReactNode, Suspense, useMemo } from "react";
+import { type ReactNode, useMemo } from "react";
 import type { Schemas } from "../api/client.ts";
 import type { Market } from "../api/queries.ts";
 import type { Own } from "../market/own.ts";
 import type { BookState } from "../stream/feeds.ts";
 import { inReadingOrder, panelOf, type Panel, type PanelId, PANELS, type Place, placed } from "./model.ts";
 import classes from "./Places.module.css";
+import { late, MissingSign } from "#lib/components/late.tsx";
 import type { ScreenLayout } from "./useLayout.ts";
 
-const EditFrame = lazy(() => import("./EditFrame.tsx"));
-const FurtherPanel = lazy(() => import("./FurtherPanel.tsx"));
+const EditFrame = late(() => import("./EditFrame.tsx"), { Missing: MissingSign });
+const FurtherPanel = late(() => import("./FurtherPanel.tsx"));
 
 /** The panels of the standard, in the order in which they are read. */
 const STANDARD = ["chart", "book", "trades", "form", "orders"] as const;
@@ -41,19 +42,9 @@ export function Places({ screen, parts, standard, ...shown }: PlacesProps) {
   return places.map((place) => (
     <div key={place.id} className={classes.place} style={{ gridArea: areaOf(place) }}>
       <div className={classes.content} data-panel={place.id} inert={isEditing}>
-        {isStandard(place.id) ? (
-          parts[place.id]
-        ) : (
-          <Suspense>
-            <FurtherPanel panel={place} onPanel={choose} {...shown} />
-          </Suspense>
-        )}
+        {isStandard(place.id) ? parts[place.id] : <FurtherPanel panel={place} onPanel={choose} {...shown} />}
       </div>
-      {isEditing && (
-        <Suspense>
-          <EditFrame screen={screen} place={place} />
-        </Suspense>
-      )}
+      {isEditing && <EditFrame screen={screen} place={place} />}
     </div>
   ));
 }

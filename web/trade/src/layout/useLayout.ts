@@ -1,9 +1,8 @@
 /** The layout of the trading screen, and its editing. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useState } from "react";
-import { toastFailed } from "#lib/components/toasts.tsx";
+import { tellMissing } from "#lib/components/late.tsx";
 import { useExchange } from "../api/client.ts";
-import { explain } from "../api/messages.ts";
 import { useSession } from "../api/session.ts";
 import { keepLayout } from "./keeping.ts";
 import { hasKeptHere, useKeptLayout, useWidthClass } from "./kept.ts";
@@ -58,10 +57,7 @@ export function useLayout(): ScreenLayout {
     () =>
       void import("./changes.ts").then(
         ({ STANDARD }) => setEdited({ width, layout: kept ?? STANDARD[width], version }),
-        (error: unknown) => {
-          const { title, detail, advice } = explain(error);
-          toastFailed(title, `${detail} ${advice}`);
-        },
+        tellMissing,
       ),
     [width, kept, version],
   );
@@ -69,11 +65,13 @@ export function useLayout(): ScreenLayout {
   const keepEdited = useCallback(
     (next: Layout | null) =>
       current &&
-      void keepLayout(rest, client, width, next, current.version).then((outcome) =>
-        setEdited((now) => {
-          if (outcome.isKept) return now === current ? null : now;
-          return now?.width === width ? { ...now, version: outcome.version } : now;
-        }),
+      void keepLayout(rest, client, width, next, current.version).then(
+        (outcome) =>
+          setEdited((now) => {
+            if (outcome.isKept) return now === current ? null : now;
+            return now?.width === width ? { ...now, version: outcome.version } : now;
+          }),
+        tellMissing,
       ),
     [rest, client, width, current],
   );
@@ -86,7 +84,7 @@ export function useLayout(): ScreenLayout {
     isEditing: current !== null,
     begin,
     change: (layout) => setEdited({ width, layout, version: current?.version ?? version }),
-    set: (layout) => void keepLayout(rest, client, width, layout, null),
+    set: (layout) => void keepLayout(rest, client, width, layout, null).catch(tellMissing),
     finish,
     cancel: () => setEdited(null),
     reset: () => keepEdited(null),

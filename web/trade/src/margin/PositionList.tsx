@@ -151,6 +151,7 @@ export function PositionList({ account, marks, only, isEnded, toolbar, state, pr
       id: "liquidation",
       title: t("Liquidated near"),
       align: "right",
+      isPinned: true,
       cell: ({ symbol }) => {
         const { base, quote } = halves(symbol);
         const price = liquidationPrice(holdings, marks, base, quote);

@@ -1,5 +1,6 @@
 import { SegmentedControl } from "@mantine/core";
-import { type ComponentProps, lazy, memo, Suspense, useCallback } from "react";
+import { type ComponentProps, memo, useCallback, useRef } from "react";
+import { late } from "#lib/components/late.tsx";
 import { t } from "#lib/language.ts";
 import { useSession } from "../api/session.ts";
 import { Panel } from "../market/Panel.tsx";
@@ -7,7 +8,9 @@ import { OrderForm } from "../orders/OrderForm.tsx";
 import { Loading } from "../parts/Loading.tsx";
 import { chooseMode, useMode } from "./mode.ts";
 
-const MarginForm = lazy(() => import("./MarginForm.tsx"));
+const MarginForm = late(() => import("./MarginForm.tsx"), {
+  waiting: () => <Loading what={t("the form")} />,
+});
 
 type TradeFormProps = Omit<ComponentProps<typeof OrderForm>, "tools">;
 
@@ -17,6 +20,7 @@ export const TradeForm = memo(function TradeForm(order: TradeFormProps) {
   const { market, draft, onDraft } = order;
   const mode = useMode(market.symbol);
   const chooseSide = useCallback((side: "buy" | "sell") => onDraft({ side }), [onDraft]);
+  const isChosen = useRef(false);
   if (session === null) return <OrderForm {...order} />;
   const choice = (
     <SegmentedControl
@@ -27,15 +31,22 @@ export const TradeForm = memo(function TradeForm(order: TradeFormProps) {
         { value: "margin", label: t("Margin") },
       ]}
       value={mode}
-      onChange={(next) => chooseMode(market.symbol, next === "margin" ? "margin" : "spot")}
+      onChange={(next) => {
+        isChosen.current = true;
+        chooseMode(market.symbol, next === "margin" ? "margin" : "spot");
+      }}
+      // The other form brings a choice of its own, in which the keyboard goes on.
+      ref={(node) => {
+        if (!node || !isChosen.current) return;
+        isChosen.current = false;
+        node.querySelector<HTMLElement>(":checked")?.focus();
+      }}
     />
   );
   if (mode === "spot") return <OrderForm {...order} tools={choice} />;
   return (
     <Panel title={t("Order")} tools={choice}>
-      <Suspense fallback={<Loading what={t("the form")} />}>
-        <MarginForm market={market} side={draft.side} onSide={chooseSide} />
-      </Suspense>
+      <MarginForm market={market} side={draft.side} onSide={chooseSide} />
     </Panel>
   );
 });

@@ -1,8 +1,18 @@
 /** The margin lists of the trading screen, loaded when somebody opens them. */
-import { lazy } from "react";
+import { createElement } from "react";
+import { late } from "#lib/components/late.tsx";
+import { t } from "#lib/language.ts";
+import { Loading } from "../parts/Loading.tsx";
 
 const lists = () => import("./ScreenLists.tsx");
+const waiting = () => createElement(Loading, { what: t("your positions") });
 
-export const MarginPositions = lazy(() => lists().then((found) => ({ default: found.MarginPositions })));
-export const AllPositions = lazy(() => lists().then((found) => ({ default: found.AllPositions })));
-export const MarginBalances = lazy(() => lists().then((found) => ({ default: found.MarginBalances })));
+export const MarginPositions = late(() => lists().then((found) => ({ default: found.MarginPositions })), {
+  waiting,
+});
+export const AllPositions = late(() => lists().then((found) => ({ default: found.AllPositions })), {
+  waiting,
+});
+export const MarginBalances = late(() => lists().then((found) => ({ default: found.MarginBalances })), {
+  waiting: () => createElement(Loading, { what: t("your balances") }),
+});

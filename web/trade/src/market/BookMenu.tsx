@@ -1,11 +1,11 @@
 import { ActionIcon, Menu } from "@mantine/core";
 import { KebabHorizontalIcon } from "@primer/octicons-react";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
+import { late } from "#lib/components/late.tsx";
 import { t } from "#lib/language.ts";
 
-const load = () => import("./BookChoices.tsx");
 /** Loaded when it is opened. */
-const BookChoices = lazy(load);
+const BookChoices = late(() => import("./BookChoices.tsx"));
 
 /** The button that opens the views of the order book. */
 export function BookMenu(assets: { baseAsset: string; quoteAsset: string }) {
@@ -13,7 +13,7 @@ export function BookMenu(assets: { baseAsset: string; quoteAsset: string }) {
   const change = (opens: boolean) => {
     if (!opens) setOpen(false);
     // The focus goes to the first choice, which has to be there by then.
-    else void load().finally(() => setOpen(true));
+    else void BookChoices.loadAhead().then(() => setOpen(true));
   };
   return (
     <Menu position="bottom-end" width={200} opened={isOpen} onChange={change}>
@@ -23,9 +23,7 @@ export function BookMenu(assets: { baseAsset: string; quoteAsset: string }) {
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Suspense>
-          <BookChoices {...assets} />
-        </Suspense>
+        <BookChoices {...assets} />
       </Menu.Dropdown>
     </Menu>
   );

@@ -12,9 +12,10 @@ import {
   TickMarkType,
   type Time,
 } from "lightweight-charts";
-import { lazy, memo, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { memo, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { EmptyState, ErrorState } from "#lib/components/states.tsx";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
+import { late, MissingDialog, MissingSign } from "#lib/components/late.tsx";
 import { several, t } from "#lib/language.ts";
 import { useZone } from "#lib/preferences.ts";
 import { createStore, useStore } from "#lib/store.ts";
@@ -39,8 +40,8 @@ import { hasLine, type Own } from "./own.ts";
 import type { OwnMarks } from "./ownMarks.ts";
 import { movedPrice, nearestPrice } from "./ownPrices.ts";
 
-const Drawings = lazy(() => import("../drawings/Drawings.tsx"));
-const Compared = lazy(() => import("./Compared.tsx"));
+const Drawings = late(() => import("../drawings/Drawings.tsx"), { Missing: MissingDialog });
+const Compared = late(() => import("./Compared.tsx"), { Missing: MissingSign });
 
 type Interval = Schemas["Interval"];
 
@@ -328,13 +329,17 @@ function CandleChart({
     const { current } = series;
     if (!current || (!hasOwn && current.own === null)) return undefined;
     let isAwaited = true;
-    void import("./ownMarks.ts").then(({ createOwnMarks }) => {
-      if (!isAwaited || !holder.current) return;
-      current.own ??= createOwnMarks(current.bars, holder.current);
-      current.own.show(own, scheme === "dark" ? dark : light, market, isCompared);
-      const times = candles.current.map(({ timestamp }) => timestamp / 1000);
-      setMarked(current.own.showFills(own.fills, times));
-    });
+    void import("./ownMarks.ts").then(
+      ({ createOwnMarks }) => {
+        if (!isAwaited || !holder.current) return;
+        current.own ??= createOwnMarks(current.bars, holder.current);
+        current.own.show(own, scheme === "dark" ? dark : light, market, isCompared);
+        const times = candles.current.map(({ timestamp }) => timestamp / 1000);
+        setMarked(current.own.showFills(own.fills, times));
+      },
+      // The lists name the same orders and fills, and their next change tries again.
+      () => undefined,
+    );
     return () => {
       isAwaited = false;
     };
@@ -376,32 +381,28 @@ function CandleChart({
             </p>
           )}
           {canvas && isCompared && (
-            <Suspense>
-              <Compared
-                chart={canvas.chart}
-                symbol={symbol}
-                others={others}
-                interval={interval}
-                own={drawn}
-                pointed={shown?.timestamp ?? null}
-              />
-            </Suspense>
+            <Compared
+              chart={canvas.chart}
+              symbol={symbol}
+              others={others}
+              interval={interval}
+              own={drawn}
+              pointed={shown?.timestamp ?? null}
+            />
           )}
         </div>
       )}
       {canvas && hasDrawings && (
-        <Suspense>
-          <Drawings
-            symbol={symbol}
-            chart={canvas.chart}
-            series={canvas.bars}
-            holder={canvas.element}
-            candles={candles}
-            length={length}
-            prices={prices}
-            onCount={setDrawings}
-          />
-        </Suspense>
+        <Drawings
+          symbol={symbol}
+          chart={canvas.chart}
+          series={canvas.bars}
+          holder={canvas.element}
+          candles={candles}
+          length={length}
+          prices={prices}
+          onCount={setDrawings}
+        />
       )}
       {!data && query.error && (
         <div className={classes.over}>

@@ -1,6 +1,7 @@
 import { SegmentedControl } from "@mantine/core";
 import { useFullscreenElement, useMergedRef } from "@mantine/hooks";
-import { type ComponentProps, lazy, memo, Suspense, useCallback, useState } from "react";
+import { type ComponentProps, memo, useCallback, useState } from "react";
+import { late } from "#lib/components/late.tsx";
 import { t } from "#lib/language.ts";
 import { keep, readKept } from "#lib/store.ts";
 import type { Schemas } from "../api/client.ts";
@@ -12,9 +13,15 @@ import { ChartTools } from "./ChartTools.tsx";
 import type { LastTrade } from "./lastPrice.ts";
 import type { Own } from "./own.ts";
 
-const CandleChart = lazy(() => import("./CandleChart.tsx"));
-const CandleTable = lazy(() => import("./CandleTable.tsx"));
-const DepthChart = lazy(() => import("./DepthChart.tsx"));
+const CandleChart = late(() => import("./CandleChart.tsx"), {
+  waiting: () => <Loading what={t("the chart")} />,
+});
+const CandleTable = late(() => import("./CandleTable.tsx"), {
+  waiting: () => <Loading what={t("the chart")} />,
+});
+const DepthChart = late(() => import("./DepthChart.tsx"), {
+  waiting: () => <Loading what={t("the chart")} />,
+});
 
 type Interval = Schemas["Interval"];
 const INTERVALS: readonly Interval[] = ["1m", "5m", "15m", "30m", "1h", "4h", "1d", "1w"];
@@ -92,22 +99,20 @@ export const ChartPanel = memo(function ChartPanel({
         onFull={fill}
       />
       <div className={classes.body}>
-        <Suspense fallback={<Loading what={t("the chart")} />}>
-          {view === "depth" ? (
-            <DepthChart market={market} state={book} />
-          ) : view === "figures" ? (
-            <CandleTable market={market} interval={interval} />
-          ) : (
-            <CandleChart
-              key={`${market.symbol} ${interval} ${market.tickSize}`}
-              market={market}
-              interval={interval}
-              last={last}
-              isLogarithmic={isLogarithmic}
-              own={own}
-            />
-          )}
-        </Suspense>
+        {view === "depth" ? (
+          <DepthChart market={market} state={book} />
+        ) : view === "figures" ? (
+          <CandleTable market={market} interval={interval} />
+        ) : (
+          <CandleChart
+            key={`${market.symbol} ${interval} ${market.tickSize}`}
+            market={market}
+            interval={interval}
+            last={last}
+            isLogarithmic={isLogarithmic}
+            own={own}
+          />
+        )}
       </div>
     </section>
   );

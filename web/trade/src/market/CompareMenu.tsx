@@ -1,12 +1,12 @@
 import { ActionIcon, Popover } from "@mantine/core";
 import { GitCompareIcon } from "@primer/octicons-react";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
+import { late } from "#lib/components/late.tsx";
 import { t } from "#lib/language.ts";
 import { useCompared } from "./compared.ts";
 
-const load = () => import("./CompareChoices.tsx");
 /** Loaded when it is opened. */
-const CompareChoices = lazy(load);
+const CompareChoices = late(() => import("./CompareChoices.tsx"));
 
 /** The button that opens the markets to compare with. */
 export function CompareMenu({
@@ -22,7 +22,7 @@ export function CompareMenu({
   const toggle = () => {
     if (isOpen) setOpen(false);
     // The focus goes to the first choice, which has to be there by then.
-    else void load().finally(() => setOpen(true));
+    else void CompareChoices.loadAhead().then(() => setOpen(true));
   };
   return (
     <Popover
@@ -46,9 +46,7 @@ export function CompareMenu({
         </ActionIcon>
       </Popover.Target>
       <Popover.Dropdown aria-label={t("Compare with other markets")} p={8}>
-        <Suspense>
-          <CompareChoices symbol={symbol} />
-        </Suspense>
+        <CompareChoices symbol={symbol} />
       </Popover.Dropdown>
     </Popover>
   );

@@ -1,8 +1,9 @@
 import { Button, Popover } from "@mantine/core";
 import { ChevronDownIcon } from "@primer/octicons-react";
-import { lazy, memo, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
+import { memo, type ReactNode, useEffect, useRef, useState } from "react";
 import { brandName } from "#lib/brand.ts";
 import { Amount } from "#lib/components/Amount.tsx";
+import { late } from "#lib/components/late.tsx";
 import { compareDecimals, formatDecimal, placesOf } from "#lib/decimal.ts";
 import { t } from "#lib/language.ts";
 import type { Market, Ticker } from "../api/queries.ts";
@@ -10,9 +11,8 @@ import { Change } from "./Change.tsx";
 import classes from "./MarketHeader.module.css";
 import { MarketPhase } from "./MarketPhase.tsx";
 
-const load = () => import("./MarketList.tsx").then(({ MarketList }) => ({ default: MarketList }));
 /** Loaded when it is opened. */
-const MarketList = lazy(load);
+const MarketList = late(() => import("./MarketList.tsx").then((loaded) => ({ default: loaded.MarketList })));
 
 /** The market's name, which opens the list of all, and its figures of the last 24 hours. */
 export const MarketHeader = memo(function MarketHeader({
@@ -88,12 +88,8 @@ const Chooser = memo(function Chooser({
   const [isLoaded, setLoaded] = useState(false);
   useEffect(() => {
     // The focus goes into the list, which has to be there by then.
-    if (isOpen)
-      void load().then(
-        () => setLoaded(true),
-        () => onOpen(false),
-      );
-  }, [isOpen, onOpen]);
+    if (isOpen) void MarketList.loadAhead().then(() => setLoaded(true));
+  }, [isOpen]);
   return (
     <Popover
       opened={isOpen && isLoaded}
@@ -117,9 +113,7 @@ const Chooser = memo(function Chooser({
         </Button>
       </Popover.Target>
       <Popover.Dropdown aria-label={t("Markets")}>
-        <Suspense>
-          <MarketList current={symbol} onChoose={() => onOpen(false)} />
-        </Suspense>
+        <MarketList current={symbol} onChoose={() => onOpen(false)} />
       </Popover.Dropdown>
     </Popover>
   );

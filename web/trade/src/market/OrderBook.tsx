@@ -1,8 +1,9 @@
 import { Skeleton } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
-import { lazy, memo, Suspense, useMemo, useState } from "react";
+import { memo, useMemo, useState } from "react";
 import { EmptyState } from "#lib/components/states.tsx";
 import { cutDecimal, formatDecimal, placesOf } from "#lib/decimal.ts";
+import { late, MissingSign } from "#lib/components/late.tsx";
 import { rich, t } from "#lib/language.ts";
 import { ONE, scaledText, shareOfScaled, toScaled } from "#lib/scaled.ts";
 import { useLink } from "../api/live.ts";
@@ -21,7 +22,10 @@ const MIDDLE_HEIGHT = 34;
 const SHARE_HEIGHT = 26;
 
 /** What is not seen at first is loaded after it. */
-const BookShare = lazy(() => import("./BookShare.tsx"));
+const BookShare = late(() => import("./BookShare.tsx"), {
+  waiting: () => <div className={classes.share} />,
+  Missing: MissingSign,
+});
 
 interface OrderBookProps {
   market: Market;
@@ -138,11 +142,7 @@ function Sides({
               {sides !== "bids" && <SideRows side="asks" rows={asks} own={own.asks} {...shared} />}
               <Spread book={book} market={market} isCurrent={isCurrent} />
               {sides !== "asks" && <SideRows side="bids" rows={bids} own={own.bids} {...shared} />}
-              {isBoth && (
-                <Suspense fallback={<div className={classes.share} />}>
-                  <BookShare bids={bids.at(-1)?.total ?? 0n} asks={asks.at(-1)?.total ?? 0n} />
-                </Suspense>
-              )}
+              {isBoth && <BookShare bids={bids.at(-1)?.total ?? 0n} asks={asks.at(-1)?.total ?? 0n} />}
             </>
           )
         )}

@@ -1,16 +1,18 @@
 import { expect, it } from "vitest";
 import type { Order } from "../api/orderKinds.ts";
 import { countOf } from "../indicators/shown.ts";
-import { isMovable, linePrice } from "./own.ts";
+import { isMovable, linePrice, movedField } from "./own.ts";
 
 const order = { type: "limit", price: "100" } as Order;
 
 it.each([
   [{}, "100", true],
+  [{ listState: "active" }, "100", false],
   [{ type: "market", price: null }, null, false],
-  [{ type: "stop_limit", stopPrice: "90", triggerStatus: "waiting" }, "90", false],
+  [{ type: "stop_limit", stopPrice: "90", triggerStatus: "waiting" }, "90", true],
+  [{ type: "stop_limit", stopPrice: "90", triggerStatus: "waiting", listState: "planned" }, "90", false],
   [{ type: "stop_limit", stopPrice: "90", triggerStatus: "triggered" }, "100", true],
-  [{ type: "stop_market", price: null, stopPrice: "90", triggerStatus: "waiting" }, "90", false],
+  [{ type: "stop_market", price: null, stopPrice: "90", triggerStatus: "waiting" }, "90", true],
   [{ type: "trailing_stop_market", price: null, stopPrice: null, triggerStatus: "waiting" }, null, false],
 ] satisfies [Partial<Order>, string | null, boolean][])(
   "the line of %j is at %s, and whether it can be moved is %s",
@@ -20,6 +22,13 @@ it.each([
     expect(isMovable(changed)).toBe(isFree);
   },
 );
+
+it("moves what an order waits for, and then its limit", () => {
+  const stop = { ...order, type: "stop_limit", stopPrice: "90" } as Order;
+  expect(movedField({ ...stop, triggerStatus: "waiting" })).toBe("stopPrice");
+  expect(movedField({ ...stop, triggerStatus: "triggered" })).toBe("price");
+  expect(movedField(order)).toBe("price");
+});
 
 it("counts the indicators that a kept choice shows", () => {
   expect(countOf(null)).toBe(0);

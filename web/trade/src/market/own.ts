@@ -49,7 +49,13 @@ export function linePrice(order: Order): string | null {
 
 export const hasLine = (order: Order) => linePrice(order) !== null;
 
-/** Whether the line of an order can be drawn elsewhere: its limit is what is changed there. */
+/** What changes if the line of an order is drawn elsewhere: what it waits for, or else its limit. */
+export function movedField(order: Order): "price" | "stopPrice" {
+  return isWaiting(order) ? "stopPrice" : "price";
+}
+
+/** Whether the line of an order can be drawn elsewhere. The trigger of one that follows the price cannot. */
 export function isMovable(order: Order): boolean {
-  return !isBound(order) && (order.type === "limit" || (hasLimit(order.type) && !isWaiting(order)));
+  if (isBound(order)) return false;
+  return isWaiting(order) ? !order.type.startsWith("trailing") && hasLine(order) : hasLimit(order.type);
 }

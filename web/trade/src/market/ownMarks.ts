@@ -16,7 +16,7 @@ import { type Colours, light } from "#lib/theme/tokens.ts";
 import { isWaiting, type Order } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
 import { canvasValue } from "./candles.ts";
-import { type Fill, isMovable, linePrice, NOTHING, type Own } from "./own.ts";
+import { type Fill, isMovable, linePrice, movedField, NOTHING, type Own } from "./own.ts";
 import { createHandle, type Handle } from "./ownHandle.ts";
 
 /** What the line of an order says; of one that waits what for. */
@@ -73,10 +73,14 @@ export interface OwnMarks {
 interface Line {
   line: IPriceLine;
   handle: Handle | null;
+  /** What the handle changes of its order; null if nothing can be. */
+  moves: ReturnType<typeof movesOf>;
   title: string;
   /** Where it stands now. */
   price: string;
 }
+
+const movesOf = (order: Order) => (isMovable(order) ? movedField(order) : null);
 
 /** The marks on `candles`, and above them in `holder` what moves the lines. */
 export function createOwnMarks(candles: ISeriesApi<"Candlestick">, holder: HTMLElement): OwnMarks {
@@ -154,7 +158,7 @@ export function createOwnMarks(candles: ISeriesApi<"Candlestick">, holder: HTMLE
     let line = lines.get(order.orderId);
     if (!line) {
       const created = candles.createPriceLine({ price: canvasValue(home), lineWidth: 1 });
-      line = { line: created, handle: handleOf(order, market), title, price: home };
+      line = { line: created, handle: handleOf(order, market), moves: movesOf(order), title, price: home };
       lines.set(order.orderId, line);
     }
     line.title = title;
@@ -205,7 +209,10 @@ export function createOwnMarks(candles: ISeriesApi<"Candlestick">, holder: HTMLE
       [shown, colours] = [own, nextColours];
       labelled = (title, price) => lineLabel(title, price, market.tickSize, isInPercent);
       const homes = new Map(own.orders.map((order) => [order.orderId, linePrice(order)]));
-      for (const [id, line] of [...lines]) if (isOther || !homes.get(id)) removeLine(id, line);
+      const moves = new Map(own.orders.map((order) => [order.orderId, movesOf(order)]));
+      // An order that fires while its line is held lets go of it: the price was meant as a trigger.
+      for (const [id, line] of [...lines])
+        if (isOther || !homes.get(id) || moves.get(id) !== line.moves) removeLine(id, line);
       for (const order of own.orders) {
         const home = homes.get(order.orderId);
         if (home) showOrder(order, home, market);

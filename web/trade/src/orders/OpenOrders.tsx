@@ -1,9 +1,10 @@
 import { Button } from "@mantine/core";
-import { type KeyboardEvent, lazy, Suspense, useState } from "react";
+import { type KeyboardEvent, useState } from "react";
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { DecimalField } from "#lib/components/DecimalField.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
+import { late, MissingDialog } from "#lib/components/late.tsx";
 import { several, t } from "#lib/language.ts";
 import { explain, explainIfAny } from "../api/messages.ts";
 import { isBound, type Order } from "../api/orderKinds.ts";
@@ -20,7 +21,7 @@ import { tellRefused, useAmendOrder } from "./placing.ts";
 import { changeOf, followsInPercent, isChangeable } from "./replacing.ts";
 import { triggerName } from "./trigger.ts";
 
-const AmendReview = lazy(() => import("./AmendReview.tsx"));
+const AmendReview = late(() => import("./AmendReview.tsx"), { Missing: MissingDialog });
 
 /** An order whose fields are open, and what they say. */
 interface Editing {
@@ -166,7 +167,9 @@ export function OpenOrders({ only }: { only: string | undefined }) {
               variant="default"
               aria-label={t("Cancel {orderName}", { orderName: orderName(order) })}
               loading={cancel.isPending && cancel.variables.orderId === order.orderId}
-              onClick={() => (isBound(order) ? setEnding(order) : cancel.mutate(order))}
+              onClick={() =>
+                isBound(order) ? setEnding(order) : cancel.mutate(order, { onSuccess: focusTab })
+              }
             >
               {t("Cancel|order")}
             </Button>
@@ -205,21 +208,24 @@ export function OpenOrders({ only }: { only: string | undefined }) {
       {ending && <CancelListed order={ending} onClose={() => setEnding(null)} />}
       {asks && <CancelAllDialog only={only} count={rows?.length ?? 0} onClose={() => setAsks(false)} />}
       {editing?.asks && edited && market && (
-        <Suspense>
-          <AmendReview
-            market={market}
-            order={edited}
-            wanted={editing.wanted}
-            lastPrice={lastPrice}
-            isBusy={amend.isPending}
-            error={amend.error}
-            onConfirm={send}
-            onClose={() => setEditing((before) => before && { ...before, asks: false })}
-          />
-        </Suspense>
+        <AmendReview
+          market={market}
+          order={edited}
+          wanted={editing.wanted}
+          lastPrice={lastPrice}
+          isBusy={amend.isPending}
+          error={amend.error}
+          onConfirm={send}
+          onClose={() => setEditing((before) => before && { ...before, asks: false })}
+        />
       )}
     </>
   );
+}
+
+/** The button that had the focus is gone with its row: the keyboard goes on from the tab of the list. */
+function focusTab() {
+  document.querySelector<HTMLElement>("[role=tab][aria-selected=true]")?.focus();
 }
 
 function CancelAllDialog({

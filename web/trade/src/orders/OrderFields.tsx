@@ -1,7 +1,8 @@
 import { Button, SegmentedControl } from "@mantine/core";
-import { type KeyboardEvent, lazy, memo, Suspense, useState } from "react";
+import { type KeyboardEvent, memo, useState } from "react";
 import { DecimalField } from "#lib/components/DecimalField.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
+import { late } from "#lib/components/late.tsx";
 import { t, texts } from "#lib/language.ts";
 import { hasLimit, isConditional, type TimeInForce } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
@@ -13,8 +14,10 @@ import classes from "./OrderForm.module.css";
 import { type Draft, isList, type Review, waits } from "./review.ts";
 import { type Conditional, TypeMenu } from "./TypeMenu.tsx";
 
-const AdvancedFields = lazy(() => import("./AdvancedFields.tsx"));
-const ExpiryField = lazy(() => import("./ExpiryField.tsx"));
+const AdvancedFields = late(() => import("./AdvancedFields.tsx"));
+const ExpiryField = late(() => import("./ExpiryField.tsx"), {
+  waiting: () => <div className={classes.expiry} />,
+});
 
 interface OrderFieldsProps {
   market: Market;
@@ -28,7 +31,8 @@ interface OrderFieldsProps {
   sizes: readonly string[];
   /** Whether there is somebody who has habits. */
   isUser: boolean;
-  loadConditional: () => Promise<unknown>;
+  /** Whether it could be loaded; the user is told if not. */
+  loadConditional: () => Promise<boolean>;
   onDraft: (changes: Partial<Draft>) => void;
   /** An arrow key moves a field by so many steps. */
   onStep: (draft: Draft, field: "price" | "amount", by: bigint) => void;
@@ -224,11 +228,7 @@ export const OrderFields = memo(function OrderFields({
           }}
         />
       )}
-      {time === "gtd" && (
-        <Suspense fallback={<div className={classes.expiry} />}>
-          <ExpiryField onExpiry={(expiresAt) => onDraft({ expiresAt })} />
-        </Suspense>
-      )}
+      {time === "gtd" && <ExpiryField onExpiry={(expiresAt) => onDraft({ expiresAt })} />}
       {type === "limit" && !draft.isOco && offer.postOnly && (
         <CheckField
           label={t("Post-only")}
@@ -246,7 +246,7 @@ export const OrderFields = memo(function OrderFields({
           onChecked={(hasExits) => {
             onDraft({ hasExits });
             // Without its fields the box would promise what nobody can enter.
-            if (hasExits) loadConditional().catch(() => onDraft({ hasExits: false }));
+            if (hasExits) void loadConditional().then((isThere) => isThere || onDraft({ hasExits: false }));
           }}
         />
       )}
@@ -257,11 +257,7 @@ export const OrderFields = memo(function OrderFields({
           onToggle={({ currentTarget }) => setAdvanced(currentTarget.open)}
         >
           <summary>{t("Advanced")}</summary>
-          {isAdvanced && (
-            <Suspense>
-              <AdvancedFields {...fields} offer={offer} />
-            </Suspense>
-          )}
+          {isAdvanced && <AdvancedFields {...fields} offer={offer} />}
         </details>
       )}
     </>

@@ -1,24 +1,15 @@
 import { Button } from "@mantine/core";
 import { LockIcon, UnlockIcon } from "@primer/octicons-react";
-import {
-  lazy,
-  memo,
-  type ReactNode,
-  Suspense,
-  useCallback,
-  useEffect,
-  useId,
-  useMemo,
-  useRef,
-  useState,
-} from "react";
-import { WarningNote } from "#lib/components/states.tsx";
+import { memo, type ReactNode, useCallback, useEffect, useId, useMemo, useRef, useState } from "react";
+import { late, MissingDialog, tellMissing } from "#lib/components/late.tsx";
+import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
 import { inSentence, rich, t } from "#lib/language.ts";
 import { percentFigure, percentOfBps } from "#lib/rates.ts";
 import { scaledText } from "#lib/scaled.ts";
 import { Link } from "wouter";
 import { useLink } from "../api/live.ts";
+import { explain } from "../api/messages.ts";
 import { type Balance, type Market, type Ticker, useTradingRules } from "../api/queries.ts";
 import { useSession } from "../api/session.ts";
 import { Panel } from "../market/Panel.tsx";
@@ -43,11 +34,19 @@ import {
   unready,
 } from "./review.ts";
 
-const OrderReview = lazy(() => import("./OrderReview.tsx"));
-const DepositDialog = lazy(() =>
-  import("../deposits/DepositDialog.tsx").then((loaded) => ({ default: loaded.DepositDialog })),
+const OrderReview = late(() => import("./OrderReview.tsx"), { Missing: MissingDialog });
+const DepositDialog = late(
+  () => import("../deposits/DepositDialog.tsx").then((loaded) => ({ default: loaded.DepositDialog })),
+  { Missing: MissingDialog },
 );
-const Refused = lazy(() => import("./Refused.tsx"));
+const Refused = late(() => import("./Refused.tsx"), { Missing: RefusedBriefly });
+/** What an order's response needs is there before the order is sent: the connection may be gone by then. */
+const loadAhead = () => void Promise.all([OrderReview.loadAhead(), Refused.loadAhead()]);
+
+/** Why an order was not placed, in the words that the page has already. */
+function RefusedBriefly({ error }: { error: unknown }) {
+  return <ProblemNote problem={explain(error)} />;
+}
 const NO_SIZES: readonly string[] = [];
 const ZERO = /^0(\.0+)?$/;
 
@@ -83,7 +82,17 @@ export const OrderForm = memo(function OrderForm({
   const [deposited, setDeposited] = useState<string | null>(null);
   const [conditional, setConditional] = useState<Conditional | null>(null);
   const loadConditional = useCallback(
-    () => import("./conditionalParts.tsx").then((parts) => setConditional(parts)),
+    () =>
+      import("./conditionalParts.tsx").then(
+        (parts) => {
+          setConditional(parts);
+          return true;
+        },
+        () => {
+          tellMissing();
+          return false;
+        },
+      ),
     [],
   );
   const offer = useMemo(() => offerOf(rules), [rules]);
@@ -151,6 +160,7 @@ export const OrderForm = memo(function OrderForm({
         className={classes.form}
         aria-label={t("Order form")}
         noValidate
+        onFocus={loadAhead}
         onSubmit={(event) => {
           event.preventDefault();
           if (blocked !== null || place.isPending) return;
@@ -188,11 +198,7 @@ export const OrderForm = memo(function OrderForm({
         {found.warnings.map((warning) => (
           <WarningNote key={warning}>{warning}</WarningNote>
         ))}
-        {place.error && !asks && (
-          <Suspense>
-            <Refused error={place.error} />
-          </Suspense>
-        )}
+        {place.error && !asks && <Refused error={place.error} />}
         {session ? (
           <>
             <Submit
@@ -221,25 +227,19 @@ export const OrderForm = memo(function OrderForm({
         )}
       </form>
       {asks && (
-        <Suspense>
-          <OrderReview
-            market={market}
-            draft={draft}
-            found={found}
-            sentence={sentence}
-            action={action}
-            isBusy={place.isPending}
-            error={place.error}
-            onConfirm={send}
-            onClose={() => setAsks(false)}
-          />
-        </Suspense>
+        <OrderReview
+          market={market}
+          draft={draft}
+          found={found}
+          sentence={sentence}
+          action={action}
+          isBusy={place.isPending}
+          error={place.error}
+          onConfirm={send}
+          onClose={() => setAsks(false)}
+        />
       )}
-      {deposited !== null && (
-        <Suspense>
-          <DepositDialog first={deposited} onClose={() => setDeposited(null)} />
-        </Suspense>
-      )}
+      {deposited !== null && <DepositDialog first={deposited} onClose={() => setDeposited(null)} />}
     </Panel>
   );
 });

@@ -1,5 +1,5 @@
 import { SegmentedControl, Tabs } from "@mantine/core";
-import { type ComponentType, Suspense } from "react";
+import type { ComponentType } from "react";
 import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
@@ -18,7 +18,6 @@ import {
   usePlaces,
 } from "./columns.tsx";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
-import { Loading } from "../parts/Loading.tsx";
 import { PageLink } from "../parts/PageLink.tsx";
 import { ReservedAmount } from "../parts/ReservedAmount.tsx";
 import classes from "./OrdersPanel.module.css";
@@ -76,9 +75,7 @@ export default function OrderTabs({ symbol, shown, onShown, Positions, MarginBal
         <OpenOrders only={only} />
       </Tabs.Panel>
       <Tabs.Panel value="positions">
-        <Suspense fallback={<Loading what={t("your positions")} />}>
-          <Positions only={only} />
-        </Suspense>
+        <Positions only={only} />
       </Tabs.Panel>
       <Tabs.Panel value="history">
         <History only={only} />
@@ -86,15 +83,7 @@ export default function OrderTabs({ symbol, shown, onShown, Positions, MarginBal
       <Tabs.Panel value="fills">
         <Fills only={only} />
       </Tabs.Panel>
-      <Tabs.Panel value="balances">
-        {MarginBalances ? (
-          <Suspense fallback={<Loading what={t("your balances")} />}>
-            <MarginBalances />
-          </Suspense>
-        ) : (
-          <Balances />
-        )}
-      </Tabs.Panel>
+      <Tabs.Panel value="balances">{MarginBalances ? <MarginBalances /> : <Balances />}</Tabs.Panel>
     </Tabs>
   );
 }

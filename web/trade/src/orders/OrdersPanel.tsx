@@ -1,13 +1,16 @@
 import { Button } from "@mantine/core";
-import { type ComponentProps, lazy, memo, Suspense } from "react";
+import { type ComponentProps, memo } from "react";
 import { Link } from "wouter";
 import { EmptyState } from "#lib/components/states.tsx";
+import { late } from "#lib/components/late.tsx";
 import { t } from "#lib/language.ts";
 import { useSession } from "../api/session.ts";
 import { Loading } from "../parts/Loading.tsx";
 import classes from "./OrdersPanel.module.css";
 
-const OrderTabs = lazy(() => import("./OrderTabs.tsx"));
+const OrderTabs = late(() => import("./OrderTabs.tsx"), {
+  waiting: () => <Loading what={t("your orders")} />,
+});
 
 /** The user's orders, fills and balances; for a visitor the way to the login. */
 export const OrdersPanel = memo(function OrdersPanel(lists: ComponentProps<typeof OrderTabs>) {
@@ -27,9 +30,7 @@ export const OrdersPanel = memo(function OrdersPanel(lists: ComponentProps<typeo
           {t("Open orders, fills and balances of your account appear here, live.")}
         </EmptyState>
       ) : (
-        <Suspense fallback={<Loading what={t("your orders")} />}>
-          <OrderTabs {...lists} />
-        </Suspense>
+        <OrderTabs {...lists} />
       )}
     </section>
   );

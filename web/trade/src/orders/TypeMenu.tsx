@@ -16,7 +16,8 @@ interface TypeMenuProps {
   draft: Draft;
   /** What is known of orders that wait for a price, once it is loaded. */
   conditional: Conditional | null;
-  onOpen: () => Promise<unknown>;
+  /** Whether it could be loaded. */
+  onOpen: () => Promise<boolean>;
   onDraft: (changes: Partial<Draft>) => void;
 }
 
@@ -25,7 +26,7 @@ export function TypeMenu({ offer, draft, conditional, onOpen, onDraft }: TypeMen
   const name = draft.isOco ? typeName("OCO") : isConditional(draft.type) ? typeName(draft.type) : null;
   const [isOpen, setOpen] = useState(false);
   // The focus goes to the first type, which has to be there by then. A failed load leaves the button as it is.
-  const open = () => void onOpen().then(() => setOpen(true));
+  const open = () => void onOpen().then(setOpen);
   return (
     <Menu
       opened={isOpen}

@@ -67,7 +67,7 @@ const AREAS = {
 
 /** Deposits and withdrawals that the operators have paused; nothing if there are none. */
 function PausedTransfers() {
-  const paused = (useNetworks().data ?? []).filter(
+  const paused = (useNetworks(READ_MS).data ?? []).filter(
     ({ depositsEnabled, withdrawalsEnabled }) => !depositsEnabled || !withdrawalsEnabled,
   );
   if (paused.length === 0) return null;

@@ -1,7 +1,8 @@
 import { Button, SegmentedControl, Skeleton } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
-import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { ErrorState } from "#lib/components/states.tsx";
+import { late, MissingDialog } from "#lib/components/late.tsx";
 import { t, texts } from "#lib/language.ts";
 import { useShortcuts } from "#lib/shortcuts.ts";
 import { type Schemas, useExchange } from "../api/client.ts";
@@ -30,7 +31,7 @@ import { OrderBook } from "../market/OrderBook.tsx";
 import { Panel } from "../market/Panel.tsx";
 import { isClosed } from "../market/states.ts";
 import { tickerAt } from "../market/lastPrice.ts";
-import { type Level, NOTHING, type Own, type Proposal } from "../market/own.ts";
+import { type Level, movedField, NOTHING, type Own, type Proposal } from "../market/own.ts";
 import { keepSymbol } from "../market/preferences.ts";
 import { Trades } from "../market/Trades.tsx";
 import { explain } from "../api/messages.ts";
@@ -44,11 +45,11 @@ import { useAverageEntry } from "../positions/entry.ts";
 import { followBook, followTrades, TRADES_SHOWN } from "../stream/feeds.ts";
 import classes from "./TradePage.module.css";
 
-const FormSheet = lazy(() => import("./FormSheet.tsx"));
-const MarginLevels = lazy(() => import("../margin/MarginLevels.tsx"));
-const MarketState = lazy(() => import("../market/MarketState.tsx"));
-const AmendReview = lazy(() => import("../orders/AmendReview.tsx"));
-const EditBar = lazy(() => import("../layout/EditBar.tsx"));
+const FormSheet = late(() => import("./FormSheet.tsx"), { Missing: MissingDialog });
+const MarginLevels = late(() => import("../margin/MarginLevels.tsx"), { Missing: MissingDialog });
+const MarketState = late(() => import("../market/MarketState.tsx"));
+const AmendReview = late(() => import("../orders/AmendReview.tsx"), { Missing: MissingDialog });
+const EditBar = late(() => import("../layout/EditBar.tsx"));
 
 const NO_BOOK = { book: null, isCurrent: false, resyncs: 0 };
 const NO_ORDERS: readonly Schemas["OrderRecord"][] = [];
@@ -155,12 +156,17 @@ function Screen({ symbol }: { symbol: string }) {
     change({ side });
     setSheet(true);
   };
+  /** The keyboard goes on from the choice: it is twenty steps away otherwise. */
+  const choose = (value: string, changes: Partial<Draft>) => {
+    change(changes);
+    document.querySelector<HTMLElement>(`form [value=${value}]`)?.focus();
+  };
   useShortcuts([
     { keys: "/", title: t("Choose a market"), run: () => setListOpen(true) },
-    { keys: "b", title: t("Buy"), run: () => change({ side: "buy" }) },
-    { keys: "s", title: t("Sell"), run: () => change({ side: "sell" }) },
-    { keys: "l", title: t("Limit order"), run: () => change({ type: "limit" }) },
-    { keys: "m", title: t("Market order"), run: () => change({ type: "market" }) },
+    { keys: "b", title: t("Buy"), run: () => choose("buy", { side: "buy" }) },
+    { keys: "s", title: t("Sell"), run: () => choose("sell", { side: "sell" }) },
+    { keys: "l", title: t("Limit order"), run: () => choose("limit", { type: "limit" }) },
+    { keys: "m", title: t("Market order"), run: () => choose("market", { type: "market" }) },
   ]);
   const orders = useMemo(
     () => (session ? open.filter((order) => order.symbol === symbol) : NO_ORDERS),
@@ -202,7 +208,7 @@ function Screen({ symbol }: { symbol: string }) {
       setProposal(next);
       const needsReview = !isOneClick || isFar(next.order, next.price, lastPrice.current);
       setAsks(needsReview);
-      if (!needsReview) amendPrice({ order: next.order, body: { price: next.price } });
+      if (!needsReview) amendPrice({ order: next.order, body: { [movedField(next.order)]: next.price } });
     },
     [reset, amendPrice, isOneClick],
   );
@@ -213,11 +219,7 @@ function Screen({ symbol }: { symbol: string }) {
   const market = markets.find((one) => one.symbol === symbol);
   if (!market) return null;
   const closed = isClosed(market);
-  const state = (
-    <Suspense>
-      <MarketState market={market} />
-    </Suspense>
-  );
+  const state = <MarketState market={market} />;
   const parts = {
     chart: (
       <ChartPanel market={market} book={book} last={last} own={own} view={chartView} onView={setChartView} />
@@ -261,11 +263,7 @@ function Screen({ symbol }: { symbol: string }) {
       className={classes.screen}
       {...(ownLayout ? { "data-own": true, style: { gridTemplate: template(ownLayout) } } : {})}
     >
-      {session && mode === "margin" && (
-        <Suspense>
-          <MarginLevels symbol={symbol} onLevels={setLevels} />
-        </Suspense>
-      )}
+      {session && mode === "margin" && <MarginLevels symbol={symbol} onLevels={setLevels} />}
       <div className={classes.market}>
         <MarketHeader
           symbol={symbol}
@@ -276,11 +274,7 @@ function Screen({ symbol }: { symbol: string }) {
           tools={isPhone ? null : editButton}
         />
         {!closed && market.status !== "open" && state}
-        {!isPhone && isEditing && (
-          <Suspense>
-            <EditBar screen={layout} />
-          </Suspense>
-        )}
+        {!isPhone && isEditing && <EditBar screen={layout} />}
       </div>
       {isPhone ? (
         <>
@@ -295,11 +289,7 @@ function Screen({ symbol }: { symbol: string }) {
             <div className={classes.view}>{parts[view as keyof typeof parts]}</div>
           </div>
           {closed && parts.form}
-          {hasSheet && !closed && (
-            <Suspense>
-              <FormSheet onClose={closeSheet}>{parts.form}</FormSheet>
-            </Suspense>
-          )}
+          {hasSheet && !closed && <FormSheet onClose={closeSheet}>{parts.form}</FormSheet>}
           <div className={classes.orders}>{parts.orders}</div>
         </>
       ) : (
@@ -314,18 +304,18 @@ function Screen({ symbol }: { symbol: string }) {
         />
       )}
       {proposal && asks && (
-        <Suspense>
-          <AmendReview
-            market={market}
-            order={proposal.order}
-            wanted={{ ...wantedOf(proposal.order), price: proposal.price }}
-            lastPrice={ticker?.lastPrice ?? null}
-            isBusy={amend.isPending}
-            error={amend.error}
-            onConfirm={() => amendPrice({ order: proposal.order, body: { price: proposal.price } })}
-            onClose={endProposal}
-          />
-        </Suspense>
+        <AmendReview
+          market={market}
+          order={proposal.order}
+          wanted={{ ...wantedOf(proposal.order), [movedField(proposal.order)]: proposal.price }}
+          lastPrice={ticker?.lastPrice ?? null}
+          isBusy={amend.isPending}
+          error={amend.error}
+          onConfirm={() =>
+            amendPrice({ order: proposal.order, body: { [movedField(proposal.order)]: proposal.price } })
+          }
+          onClose={endProposal}
+        />
       )}
       {isPhone && !closed && (
         <div className={classes.sides} role="group" aria-label={t("Open the order form")}>

@@ -1,6 +1,6 @@
 import { Button, Tabs } from "@mantine/core";
 import { ArrowDownIcon } from "@primer/octicons-react";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { useLocation } from "wouter";
 import { Amount } from "#lib/components/Amount.tsx";
 import { Card } from "#lib/components/Card.tsx";
@@ -8,6 +8,7 @@ import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
+import { late } from "#lib/components/late.tsx";
 import { t } from "#lib/language.ts";
 import { useUrlState } from "#lib/urlState.ts";
 import { floorTo, scaledText } from "#lib/scaled.ts";
@@ -27,7 +28,7 @@ import type { Holding } from "../portfolio/valuation.ts";
 import classes from "./WalletPage.module.css";
 import { UNIT, useWorth, WorthCard } from "./Worth.tsx";
 
-const FirstSteps = lazy(() => import("../onboarding/FirstSteps.tsx"));
+const FirstSteps = late(() => import("../onboarding/FirstSteps.tsx"));
 
 /** In the address: the dialog without an asset chosen. */
 const ANY_ASSET = "any";
@@ -109,11 +110,7 @@ export default function WalletPage() {
         {t("What you own, and every movement of it.")}
       </PageHeader>
       <FundsNavigation />
-      {session && (
-        <Suspense fallback={null}>
-          <FirstSteps key={session.userId} userId={session.userId} className={classes.worth} />
-        </Suspense>
-      )}
+      {session && <FirstSteps key={session.userId} userId={session.userId} className={classes.worth} />}
       <div className={classes.worth}>
         <WorthCard worth={worth} />
       </div>

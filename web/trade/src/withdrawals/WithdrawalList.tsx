@@ -17,24 +17,29 @@ import { returned, useExchange } from "../api/client.ts";
 import { BALANCES } from "../api/live.ts";
 import { useSession } from "../api/session.ts";
 import { explainIfAny } from "../api/messages.ts";
-import { useNetworks } from "../api/queries.ts";
+import { type Network, useNetworks } from "../api/queries.ts";
 import { WITHDRAWAL_COLUMNS } from "./columns.tsx";
 import { useWithdrawalList, useWithdrawals, type Withdrawal, WITHDRAWALS } from "./queries.ts";
-import { hasStopped, isUnderWay } from "./steps.ts";
+import { pausedText } from "./review.ts";
+import { hasStopped, isCancellable, isUnderWay } from "./steps.ts";
 import { WithdrawalSteps } from "./WithdrawalSteps.tsx";
 import fields from "../parts/Fields.module.css";
 import classes from "./Withdrawal.module.css";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 
 const STATES = Object.keys(WITHDRAWAL_LABELS) as Withdrawal["status"][];
-const CANCELLABLE: Withdrawal["status"] = "pending_approval";
 
 const nameOf = ({ amount, asset }: Withdrawal) => `${formatDecimal(amount)} ${asset}`;
+
+/** The network of a withdrawal, if such withdrawals are paused. */
+const pauseOf = ({ asset, network }: Withdrawal, networks: readonly Network[] | undefined) =>
+  networks?.find((one) => one.asset === asset && one.network === network && !one.withdrawalsEnabled);
 
 /** Shows the steps of each withdrawal under way, and a list of all withdrawals. */
 export function WithdrawalList() {
   const client = useQueryClient();
   const newest = useWithdrawals(isUnderWay);
+  const { data: networks } = useNetworks();
   const [chosen, setChosen] = useState<Withdrawal | null>(null);
   const [cancelling, setCancelling] = useState<Withdrawal | null>(null);
   const states = newest.data?.map(({ id, status }) => `${id} ${status}`).join();
@@ -51,27 +56,12 @@ export function WithdrawalList() {
         <Card title={t("Under way")}>
           <ul className={classes.openList} aria-label={t("Withdrawals under way")}>
             {open.map((withdrawal) => (
-              <li key={withdrawal.id} className={classes.open}>
-                <div className={classes.openHead}>
-                  <div>
-                    <span className={classes.amount}>
-                      <AssetAmount value={withdrawal.amount} asset={withdrawal.asset} />
-                    </span>
-                    <p>
-                      {rich("to {address} on {network}", {
-                        address: <span className="figures">{withdrawal.address}</span>,
-                        network: withdrawal.network,
-                      })}
-                    </p>
-                  </div>
-                  {withdrawal.status === CANCELLABLE && (
-                    <Button variant="default" onClick={() => setCancelling(withdrawal)}>
-                      {t("Cancel|order")}
-                    </Button>
-                  )}
-                </div>
-                <WithdrawalSteps withdrawal={withdrawal} />
-              </li>
+              <UnderWay
+                key={withdrawal.id}
+                withdrawal={withdrawal}
+                pause={pauseOf(withdrawal, networks)}
+                onCancel={() => setCancelling(withdrawal)}
+              />
             ))}
           </ul>
         </Card>
@@ -82,6 +72,42 @@ export function WithdrawalList() {
       {shown && <Details withdrawal={shown} onClose={() => setChosen(null)} />}
       {cancelling && <CancelDialog withdrawal={cancelling} onClose={() => setCancelling(null)} />}
     </>
+  );
+}
+
+function UnderWay({
+  withdrawal,
+  pause,
+  onCancel,
+}: {
+  withdrawal: Withdrawal;
+  /** The network, if withdrawals over it are paused. */
+  pause: Network | undefined;
+  onCancel: () => void;
+}) {
+  return (
+    <li className={classes.open}>
+      <div className={classes.openHead}>
+        <div>
+          <span className={classes.amount}>
+            <AssetAmount value={withdrawal.amount} asset={withdrawal.asset} />
+          </span>
+          <p>
+            {rich("to {address} on {network}", {
+              address: <span className="figures">{withdrawal.address}</span>,
+              network: withdrawal.network,
+            })}
+          </p>
+        </div>
+        {isCancellable(withdrawal, pause !== undefined) && (
+          <Button variant="default" onClick={onCancel}>
+            {t("Cancel|order")}
+          </Button>
+        )}
+      </div>
+      {pause && isCancellable(withdrawal, true) && <p className={classes.note}>{pausedText(pause)}</p>}
+      <WithdrawalSteps withdrawal={withdrawal} />
+    </li>
   );
 }
 
@@ -104,12 +130,11 @@ function AllWithdrawals({
     {
       label: t("Cancel…"),
       danger: true,
-      disabledReason:
-        withdrawal.status === CANCELLABLE
-          ? undefined
-          : isUnderWay(withdrawal)
-            ? t("It is approved already.")
-            : t("It has ended."),
+      disabledReason: isCancellable(withdrawal, pauseOf(withdrawal, networks.data) !== undefined)
+        ? undefined
+        : isUnderWay(withdrawal)
+          ? t("It is approved already.")
+          : t("It has ended."),
       onClick: () => onCancel(withdrawal),
     },
     { label: t("Copy id"), onClick: () => copyAndTell(withdrawal.id) },
@@ -212,7 +237,8 @@ function Details({ withdrawal, onClose }: { withdrawal: Withdrawal; onClose: () 
             <dt>{t("Network")}</dt>
             <dd>{network}</dd>
           </div>
-          {txHash && (
+          {/* One that was refused has a hash too, which nobody would find on the network. */}
+          {txHash && !hasStopped(withdrawal) && (
             <div>
               <dt>{t("Transaction")}</dt>
               <dd>
@@ -261,10 +287,14 @@ function CancelDialog({ withdrawal, onClose }: { withdrawal: Withdrawal; onClose
       onClose={onClose}
     >
       <p className={classes.text}>
-        {rich(
-          "{nameOf} go back to your free funds. It works as long as nobody has approved the withdrawal.",
-          { nameOf: nameOf(withdrawal) },
-        )}
+        {withdrawal.status === "pending_approval"
+          ? rich(
+              "{nameOf} go back to your free funds. It works as long as nobody has approved the withdrawal.",
+              { nameOf: nameOf(withdrawal) },
+            )
+          : rich("{nameOf} go back to your free funds. It works as long as such withdrawals are paused.", {
+              nameOf: nameOf(withdrawal),
+            })}
       </p>
     </ConfirmDialog>
   );

@@ -4,7 +4,7 @@ import { TimeText } from "#lib/components/TimeText.tsx";
 import { WithdrawalBadge } from "#lib/components/WithdrawalBadge.tsx";
 import { t } from "#lib/language.ts";
 import type { Withdrawal } from "./queries.ts";
-import { hasStopped } from "./steps.ts";
+import { hasStopped, reasonOf } from "./steps.ts";
 import classes from "./Withdrawal.module.css";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 
@@ -52,6 +52,11 @@ export const WITHDRAWAL_COLUMNS: Column<Withdrawal>[] = [
     get title() {
       return t("State");
     },
-    cell: ({ status }) => <WithdrawalBadge status={status} />,
+    cell: (withdrawal) => (
+      <>
+        <WithdrawalBadge status={withdrawal.status} />
+        {hasStopped(withdrawal) && <p className={classes.reason}>{reasonOf(withdrawal)}</p>}
+      </>
+    ),
   },
 ];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Withdrawal } from "./queries.ts";
-import { hasStopped, isUnderWay, stepsOf } from "./steps.ts";
+import { hasStopped, isCancellable, isUnderWay, reasonOf, stepsOf } from "./steps.ts";
 
 const withdrawal = (status: Withdrawal["status"], others: Partial<Withdrawal> = {}) =>
   ({ status, reason: null, confirmations: 0, requiredConfirmations: 32, ...others }) as Withdrawal;
@@ -52,8 +52,18 @@ describe("the steps of a withdrawal", () => {
     const rejected = withdrawal("rejected", { reason: "not explained" });
     expect(drawn(rejected)).toEqual(["Requested: done", "Rejected: stopped", "Your funds are free: done"]);
     expect(stepsOf(rejected)[1]?.note).toBe("not explained");
+    expect(stepsOf(rejected)[2]?.note).toBe("Nothing was sent");
     expect(stepsOf(withdrawal("cancelled"))[1]?.note).toBe("By you");
     expect(isUnderWay(rejected)).toBe(false);
+  });
+
+  it("say in the list why nothing was sent, and nothing of what goes on", () => {
+    const told = (status: Withdrawal["status"], reason: string | null) =>
+      reasonOf(withdrawal(status, { reason }));
+    expect(told("rejected", "not explained")).toBe("not explained");
+    expect(told("failed", null)).toBe("No reason is given");
+    expect(told("cancelled", null)).toBe("By you");
+    expect(told("pending_approval", "the price is not certain now")).toBe("");
   });
 
   it("say of which nothing was sent, so that no page tells what arrives", () => {
@@ -61,5 +71,20 @@ describe("the steps of a withdrawal", () => {
       expect(hasStopped(withdrawal(status))).toBe(true);
     for (const status of ["pending_approval", "confirming", "completed"] as const)
       expect(hasStopped(withdrawal(status))).toBe(false);
+  });
+
+  it("can be cancelled until it is approved, and until it is sent while such withdrawals are paused", () => {
+    const states = [
+      "pending_approval",
+      "approved",
+      "signing",
+      "broadcasting",
+      "confirming",
+      "completed",
+    ] as const;
+    const offered = (isPaused: boolean) =>
+      states.filter((status) => isCancellable(withdrawal(status), isPaused));
+    expect(offered(false)).toEqual(["pending_approval"]);
+    expect(offered(true)).toEqual(["pending_approval", "approved", "signing"]);
   });
 });

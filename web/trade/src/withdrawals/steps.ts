@@ -133,21 +133,33 @@ export function isUnderWay({ status }: Withdrawal): boolean {
   return status in UNDER_WAY;
 }
 
+/**
+ * Whether its user can cancel it: until it is approved, and until it is sent while such withdrawals are paused.
+ * The exchange decides; this is what the page offers.
+ */
+export function isCancellable({ status }: Withdrawal, isPaused: boolean): boolean {
+  return status === "pending_approval" || (isPaused && (status === "approved" || status === "signing"));
+}
+
 /** Whether it has ended without sending anything. */
 export function hasStopped({ status }: Withdrawal): boolean {
   return status in STOPPED;
+}
+
+/** Why a withdrawal has ended without sending anything; an empty text if it has not. */
+export function reasonOf(withdrawal: Withdrawal): string {
+  if (!hasStopped(withdrawal)) return "";
+  return withdrawal.reason ?? (withdrawal.status === "cancelled" ? t("By you") : t("No reason is given"));
 }
 
 /** The steps of a withdrawal. A stopped one shows the steps before as done, as far as the exchange reports them. */
 export function stepsOf(withdrawal: Withdrawal): readonly Step[] {
   const stopped = STOPPED[withdrawal.status];
   if (stopped !== undefined) {
-    const reason =
-      withdrawal.reason ?? (withdrawal.status === "cancelled" ? t("By you") : t("No reason is given"));
     return [
       { id: "request", name: t("Requested"), state: "done", note: "" },
-      { id: "end", name: stopped, state: "stopped", note: reason },
-      { id: "funds", name: t("Your funds are free"), state: "done", note: "" },
+      { id: "end", name: stopped, state: "stopped", note: reasonOf(withdrawal) },
+      { id: "funds", name: t("Your funds are free"), state: "done", note: t("Nothing was sent") },
     ];
   }
   const current = UNDER_WAY[withdrawal.status];

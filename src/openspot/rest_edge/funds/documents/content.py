@@ -8,6 +8,7 @@ browser does not depend on these checks: it is always given as the type that was
 import re
 import zlib
 
+from openspot.rest_edge.funds.documents.active_content import ActiveContentError, check_active_content
 from openspot.rest_edge.funds.documents.rules import MediaType
 
 SIDE_PIXELS_MAX = 30_000
@@ -120,11 +121,15 @@ def _check_webp(content: bytes) -> None:
 
 
 def _check_pdf(content: bytes) -> None:
-    """Head at the first byte, end among the last ones."""
+    """Head at the first byte, end among the last ones, and nothing that acts or is hidden (`active_content`)."""
     if not _PDF_HEAD.match(content):
         raise ContentError("the PDF is of a version that is not known")
     if b"%%EOF" not in content[-_PDF_END_BYTES:] or b"startxref" not in content[-_PDF_TAIL_BYTES:]:
         raise ContentError("the PDF is cut off, or has other data behind its end")
+    try:
+        check_active_content(content)
+    except ActiveContentError as error:
+        raise ContentError(str(error)) from error
 
 
 def _check_size(width: int, height: int) -> None:

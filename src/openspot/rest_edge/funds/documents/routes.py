@@ -57,6 +57,7 @@ def document_routes(prefix: str, documents: DocumentService) -> Router:
             404: "there is no document to replace: KYC_DOCUMENT_NOT_FOUND",
             408: "the file did not arrive in time",
             409: "no check is open: KYC_CHECK_NOT_OPEN; as many as allowed wait for a decision: KYC_DOCUMENTS_MAX; "
+            "yours have as many bytes as are kept of one user: KYC_DOCUMENTS_BYTES_MAX; "
             "another upload of yours is under way: KYC_UPLOAD_IN_PROGRESS; or an outside provider takes documents: "
             "KYC_PROVIDER_TAKES_DOCUMENTS",
             413: "the file is too large",

@@ -4,10 +4,14 @@ import asyncio
 import os
 from datetime import timedelta
 
+from prometheus_client import Gauge
+
+from openspot.contracts.messages import SendNotification
 from openspot.domain.ids import short_id
 from openspot.http.context import RequestContext
 from openspot.http.errors import HttpError, service_unavailable, validation_error
-from openspot.kit.clock import Clock, utc_datetime
+from openspot.kit.clock import Clock, ms_from_datetime, utc_datetime
+from openspot.kit.database import Connection
 from openspot.kit.log import get_logger
 from openspot.rest_edge.funds.documents.content import ContentError, media_type_of
 from openspot.rest_edge.funds.documents.receiving import Uploads
@@ -16,6 +20,7 @@ from openspot.rest_edge.funds.documents.schemas import KycDocumentResponse, KycD
 from openspot.rest_edge.funds.documents.store import DocumentStore, NewDocument, check_not_open
 from openspot.rest_edge.funds.kyc.provider import Provider
 from openspot.rest_edge.funds.kyc.store import KycStore
+from openspot.rest_edge.notifications.store import NotificationStore, OutboxFullError
 
 log = get_logger("kyc-documents")
 
@@ -23,6 +28,13 @@ DOCUMENT_ID_LENGTH = 20
 DELETED_AT_A_TIME = 100
 STORED_AT_A_TIME = 2
 """To seal and store a document takes several times its size of memory."""
+CLOSED_AT_A_TIME = 100
+FILLED = Gauge("openspot_edge_documents_filled", "Part of the place for documents of verifications that is taken, to 1")
+CLOSED_TITLE = "Verification closed"
+CLOSED_TEXT = (
+    "Your verification was closed, because nothing has happened in it for a long time. Its documents were deleted. "
+    "You can start it again."
+)
 
 
 class DocumentService:
@@ -37,15 +49,24 @@ class DocumentService:
         bytes_max: int,
         documents_max: int,
         kept: timedelta,
+        bytes_together_max: int,
+        abandoned_after: timedelta,
+        notifications: NotificationStore,
         clock: Clock,
     ) -> None:
-        """Documents are deleted when they were `kept` for that long after the decision."""
+        """Documents are deleted when they were `kept` for that long after the decision.
+
+        A check in which nothing happened for `abandoned_after` is closed; without a length, none is.
+        """
         self._store = store
         self._profiles = profiles
         self._provider = provider
         self._bytes_max = bytes_max
         self._documents_max = documents_max
         self._kept = kept
+        self._bytes_together_max = bytes_together_max
+        self._abandoned_after = abandoned_after
+        self._notifications = notifications
         self._clock = clock
         self._uploads = Uploads(bytes_max)
         self._storing = asyncio.Semaphore(STORED_AT_A_TIME)
@@ -106,6 +127,34 @@ class DocumentService:
         before = utc_datetime(self._clock) - self._kept
         while deleted := await self._store.delete_kept_since(before, DELETED_AT_A_TIME):
             log.info("documents deleted that were kept long enough", documents=deleted)
+
+    async def close_abandoned(self) -> None:
+        """Close the checks in which nobody has done anything for too long, some at a time, and delete their documents.
+
+        What an outside provider checks is left to the provider.
+        """
+        if not self._abandoned_after or (self._provider is not None and self._provider.takes_documents):
+            return
+        now = utc_datetime(self._clock)
+        before = now - self._abandoned_after
+        while closed := await self._store.close_abandoned(before, CLOSED_AT_A_TIME, now, self._notify_of_closing):
+            self._notifications.added.set()
+            log.info("checks closed in which nothing happened", checks=closed)
+
+    async def measure(self) -> None:
+        """Show how full the place for documents is: operators are alerted before it is full."""
+        FILLED.set(await self._store.bytes_kept() / self._bytes_together_max)
+
+    async def _notify_of_closing(self, connection: Connection, user_id: str) -> None:
+        now = utc_datetime(self._clock)
+        notice = SendNotification(
+            f"verification.closed:{user_id}:{ms_from_datetime(now)}", user_id, "verification.closed", CLOSED_TITLE,
+            CLOSED_TEXT, ms_from_datetime(now),
+        )  # fmt: skip
+        try:
+            await self._notifications.add(notice, connection)
+        except OutboxFullError:
+            log.error("mail about a closed check not queued", user_id=user_id)
 
     async def _require_taken(self, user_id: str) -> None:
         """Refuse before the body is read, so that nobody uploads in vain."""

@@ -6,15 +6,16 @@ bounds hold when several requests come at a time, and no document changes while 
 
 import asyncio
 import hashlib
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from openspot.http.errors import HttpError, service_unavailable
 from openspot.kit.database import Connection, Pool
-from openspot.kit.sealing import Sealer
+from openspot.kit.sealing import Sealer, UnsealError
 from openspot.rest_edge.funds.documents.rules import DocumentKind, MediaType
-from openspot.rest_edge.funds.kyc.rules import OPEN_STATES
+from openspot.rest_edge.funds.kyc.rules import OPEN_STATES, KycLevel, KycState
 
 DOCUMENTS_SHOWN_MAX = 200
 _COLUMNS = "document_id, user_id, reference, kind, media_type, size, sha256, uploaded_at, decided_at, sealed_name"
@@ -23,13 +24,30 @@ _CHECK = """
     WHERE user_id = $1 AND status = ANY($2::text[]) AND provider_reference IS NOT NULL
 """
 _OPEN = [state.value for state in OPEN_STATES]
+_KEPT = "SELECT coalesce(sum(size::bigint), 0)::bigint FROM kyc_documents"
+# The rows stay locked, so nobody uploads to, or decides on, a check that is being closed. It waits for nobody: a user
+# who is being deleted, or decided on, is passed over.
+_ABANDONED = """
+    SELECT user_id FROM kyc_profiles AS profile JOIN users USING (user_id)
+    WHERE status = ANY($1::text[]) AND level < $2 AND updated_at < $3
+        AND NOT EXISTS (SELECT FROM kyc_documents WHERE user_id = profile.user_id AND uploaded_at >= $3)
+    ORDER BY updated_at LIMIT $4 FOR SHARE OF users SKIP LOCKED FOR UPDATE OF profile SKIP LOCKED
+"""
+_UPLOADED = "SELECT DISTINCT user_id FROM kyc_documents WHERE user_id = ANY($1::text[]) AND uploaded_at >= $2"
+_CLOSE = """
+    UPDATE kyc_profiles SET status = $2, requested_level = NULL, provider_reference = NULL, updated_at = $3
+    WHERE user_id = $1
+"""
+Notify = Callable[[Connection, str], Awaitable[None]]
+"""Writes the notice of a check that is closed, in the transaction of the change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A document without its content. `size` is in bytes. `name` is what the user's file was called, None if unknown.
+    """A document without its content. `size` is in bytes. `name` is what the user's file was called.
 
-    `reference` names the check that it belongs to; `decided_at` is None as long as nobody has decided on it.
+    It is None if that is unknown, or sealed with a secret that is lost. `reference` names the check that it belongs to;
+    `decided_at` is None as long as nobody has decided on it.
     """
 
     document_id: str
@@ -58,9 +76,13 @@ class NewDocument:
 
 @dataclass(frozen=True, slots=True)
 class DocumentBounds:
-    """How many documents of one user may wait for a decision, and how many bytes all users' documents may have."""
+    """How many documents of one user may wait for a decision, and how many bytes may be kept.
+
+    `bytes_user_max` are those of one user, `bytes_together_max` those of all. Both count what was decided on, too.
+    """
 
     documents_max: int
+    bytes_user_max: int
     bytes_together_max: int
 
 
@@ -117,7 +139,7 @@ class DocumentStore:
 
         Returns the document, and whether it is new: the same content of the same kind is kept once. Raises HttpError:
         404 if `replaces` is no document that may be changed, 409 if no check is open or the user has as many as
-        allowed, 503 if all users together have.
+        allowed or too many bytes, 503 if all users together have.
         """
         sha256, sealed = await asyncio.to_thread(self._prepared, new)
         name = None if new.name is None else self._sealer.seal(new.name.encode(), name_purpose(new.document_id))
@@ -173,6 +195,28 @@ class DocumentStore:
         )
         return len(rows)
 
+    async def bytes_kept(self) -> int:
+        """The bytes of all documents."""
+        kept: int = await self._pool.fetchval(_KEPT)
+        return kept
+
+    async def close_abandoned(self, before: datetime, most: int, now: datetime, notify: Notify) -> int:
+        """Close at most `most` open checks of users below the highest level in which nothing happened since `before`.
+
+        Their documents are deleted, and `notify` writes the notice of each in the same transaction. Returns how many.
+        """
+        async with self._pool.acquire() as connection, connection.transaction():
+            found = await connection.fetch(_ABANDONED, _OPEN, KycLevel.VERIFIED, before, most)
+            locked = [row["user_id"] for row in found]
+            # Whoever uploaded while the locks were taken has done something.
+            busy = {row["user_id"] for row in await connection.fetch(_UPLOADED, locked, before)}
+            abandoned = [user_id for user_id in locked if user_id not in busy]
+            for user_id in abandoned:
+                await connection.execute("DELETE FROM kyc_documents WHERE user_id = $1 AND decided_at IS NULL", user_id)
+                await connection.execute(_CLOSE, user_id, KycState.NOT_STARTED.value, now)
+                await notify(connection, user_id)
+        return len(abandoned)
+
     def _prepared(self, new: NewDocument) -> tuple[str, bytes]:
         sealed = self._sealer.seal(new.content, content_purpose(new.user_id, new.document_id))
         return hashlib.sha256(new.content).hexdigest(), sealed
@@ -185,14 +229,32 @@ class DocumentStore:
                 409, f"you have {most} documents that wait: replace or withdraw one", "KYC_DOCUMENTS_MAX",
                 details={"max": most},
             )  # fmt: skip
-        kept = await connection.fetchval("SELECT coalesce(sum(size::bigint), 0) FROM kyc_documents")
+        most = self._bounds.bytes_user_max
+        own = await connection.fetchval(f"{_KEPT} WHERE user_id = $1", new.user_id) + len(new.content)
+        if own > most:
+            raise HttpError(
+                409,
+                f"your documents would have {own:,} bytes, and at most {most:,} are kept: withdraw one that waits, or "
+                "send a smaller file",
+                "KYC_DOCUMENTS_BYTES_MAX",
+                details={"max": most},
+            )
+        kept = await connection.fetchval(_KEPT)
         if kept + len(new.content) > self._bounds.bytes_together_max:
-            raise service_unavailable("the exchange has no place for more documents now", "KYC_STORAGE_FULL")
+            raise service_unavailable(
+                "the exchange has no place for more documents now: nothing was kept, send it again tomorrow, or ask "
+                "its support",
+                "KYC_STORAGE_FULL",
+            )
 
     def _document(self, row: Any) -> Document:
         fields = dict(row)
         sealed: bytes | None = fields.pop("sealed_name")
-        name = None if sealed is None else self._sealer.open(sealed, name_purpose(row["document_id"])).decode()
+        try:
+            name = None if sealed is None else self._sealer.open(sealed, name_purpose(row["document_id"])).decode()
+        except UnsealError:
+            # Whoever has lost the sealing secret still sees which documents there are.
+            name = None
         fields["kind"], fields["media_type"] = DocumentKind(row["kind"]), MediaType(row["media_type"])
         return Document(**fields, name=name)
 

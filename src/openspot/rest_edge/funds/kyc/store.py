@@ -1,5 +1,9 @@
-"""The tables `kyc_profiles` and `kyc_events`. Personal information is stored sealed."""
+"""The tables `kyc_profiles` and `kyc_events`. Personal information is stored sealed.
 
+The notice of a decision is written in the transaction of the decision: the user is told once, or nothing was decided.
+"""
+
+import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -7,9 +11,14 @@ from typing import Any
 
 import msgspec
 
+from openspot.domain.ids import short_id
+from openspot.kit.clock import ms_from_datetime
 from openspot.kit.database import Connection, Pool
+from openspot.kit.log import get_logger
 from openspot.kit.sealing import Sealer
 from openspot.rest_edge.common.user_limits import limits_of
+from openspot.rest_edge.common.user_rows import lock_users
+from openspot.rest_edge.funds.kyc.notices import DECIDED_KIND, decision_notice
 from openspot.rest_edge.funds.kyc.rules import (
     DECIDED_STATES,
     KycLevel,
@@ -19,8 +28,12 @@ from openspot.rest_edge.funds.kyc.rules import (
     is_outdated,
     reviewed,
 )
+from openspot.rest_edge.notifications.store import NotificationStore, OutboxFullError
+
+log = get_logger("kyc")
 
 _SEALED_AT_A_TIME = 500
+_NOTICE_ID_LENGTH = 20
 _COLUMNS = """
     level, status, requested_level, provider_reference, last_event_at, updated_at,
     sealed_information IS NOT NULL OR clear_information IS NOT NULL AS has_information
@@ -68,13 +81,14 @@ def sealing_purpose(user_id: str) -> str:
 class KycStore:
     """Profiles and events."""
 
-    def __init__(self, pool: Pool, sealer: Sealer) -> None:
+    def __init__(self, pool: Pool, sealer: Sealer, notifications: NotificationStore) -> None:
         self._pool = pool
         self._sealer = sealer
+        self._notifications = notifications
 
-    async def get(self, user_id: str) -> KycProfile:
-        """The user's profile, a new one if the table has none."""
-        return _profile(await self._pool.fetchrow(_GET, user_id))
+    async def get(self, user_id: str, connection: Connection | None = None) -> KycProfile:
+        """The user's profile, a new one if the table has none. With a `connection`, as its transaction sees it."""
+        return _profile(await (connection or self._pool).fetchrow(_GET, user_id))
 
     async def own_withdrawal_limit(self, user_id: str) -> int | None:
         """US dollars that an operator lets this user withdraw within 24 hours, None where the level decides."""
@@ -99,6 +113,7 @@ class KycStore:
     ) -> KycProfile:
         """Change a profile under a lock, and store `information` with it; `beside` writes in the same transaction."""
         async with self._pool.acquire() as connection, connection.transaction():
+            await lock_users(connection, [user_id])
             await connection.execute(
                 """
                 INSERT INTO kyc_profiles (user_id, status, updated_at) VALUES ($1, 'not_started', $2)
@@ -107,12 +122,15 @@ class KycStore:
                 user_id,
                 now,
             )
-            changed = change(_profile(await connection.fetchrow(f"{_GET} FOR UPDATE", user_id)))
+            before = _profile(await connection.fetchrow(f"{_GET} FOR UPDATE", user_id))
+            changed = change(before)
             await _save(connection, user_id, changed, now)
             if information is not None:
                 await self._seal(connection, user_id, information)
             if beside is not None:
                 await beside(connection, changed)
+            is_told = await self._tell(connection, user_id, before.standing, changed.standing, now)
+        self._announce(is_told=is_told)
         return changed
 
     async def seal_clear_information(self) -> int:
@@ -139,6 +157,7 @@ class KycStore:
     async def take_event(self, event_id: str, user_id: str, review: Review, now: datetime) -> bool:
         """Apply an event of the provider. False if it is a repetition, is outdated, or names an unknown user."""
         async with self._pool.acquire() as connection, connection.transaction():
+            await lock_users(connection, [user_id])
             row = await connection.fetchrow(f"{_GET} FOR UPDATE", user_id)
             if row is None:
                 return False
@@ -154,7 +173,29 @@ class KycStore:
             standing = reviewed(profile.standing, review)
             changed = KycProfile(standing, profile.requested_level, profile.provider_reference, now)
             await _save(connection, user_id, changed, now)
+            is_told = await self._tell(connection, user_id, profile.standing, standing, now)
+        self._announce(is_told=is_told)
         return True
+
+    async def _tell(
+        self, connection: Connection, user_id: str, before: Standing, after: Standing, now: datetime
+    ) -> bool:
+        """Store the notice of a decision. False if there is none."""
+        # The transaction makes it one notice for each decision, so the id only has to be a new one.
+        notice_id = f"{DECIDED_KIND}:{short_id(os.urandom(_NOTICE_ID_LENGTH), _NOTICE_ID_LENGTH)}"
+        notice = decision_notice(notice_id, user_id, before, after, ms_from_datetime(now))
+        if notice is None:
+            return False
+        try:
+            await self._notifications.add(notice, connection)
+        except OutboxFullError:
+            log.error("mail about a decision on a verification not queued", user_id=user_id)
+        return True
+
+    def _announce(self, *, is_told: bool) -> None:
+        """Have the notice shown without a pause, now that its transaction is over."""
+        if is_told:
+            self._notifications.added.set()
 
 
 async def _save(connection: Any, user_id: str, changed: KycProfile, now: datetime) -> None:

@@ -18,6 +18,7 @@ from openspot.http.policy import Scope
 from openspot.kit.clock import Clock, iso_of, utc_datetime
 from openspot.kit.database import Connection
 from openspot.rest_edge.common.plan_limits import API_KEYS, PlanLimits
+from openspot.rest_edge.common.user_rows import lock_users
 from openspot.rest_edge.identity.activity.log import ActivityKind, ActivityLog, Origin
 from openspot.rest_edge.identity.api_keys.schemas import (
     ApiKeyResponse,
@@ -138,6 +139,7 @@ class ApiKeyService:
         """
         async with self._store.pool.acquire() as connection, connection.transaction():
             now = utc_datetime(self._clock)
+            await lock_users(connection, [user_id])
             ended, is_new = await self._store.revoke_for_operator(connection, user_id, key_id, now)
             if key_id is not None and not ended:
                 raise HttpError(404, "the user has no such API key", "API_KEY_NOT_FOUND")

@@ -10,6 +10,7 @@ from openspot.kit.clock import utc_now
 from openspot.kit.database import Pool
 from openspot.kit.passwords import Passwords
 from openspot.kit.token_hash import token_hash
+from openspot.rest_edge.common.user_rows import lock_users
 from openspot.rest_edge.identity.activity.log import ActivityKind, ActivityLog, Origin
 from openspot.rest_edge.identity.credentials.attempt_store import AttemptStore
 from openspot.rest_edge.identity.credentials.password_rules import password_fault
@@ -75,6 +76,7 @@ class MailProof:
             await self._revoke_keys(user.user_id)
         now = utc_now()
         async with self._pool.acquire() as connection, connection.transaction():
+            await lock_users(connection, [user.user_id], to_change=True)
             # If two resets use one token at once, one of them finds here that it is used.
             if await consume_token(connection, TokenKind.RESET_PASSWORD, digest, now) is None:
                 raise _invalid_token()
@@ -95,10 +97,13 @@ class MailProof:
 
     async def verify(self, token: str, origin: Origin) -> None:
         """Mark the address as verified. 400 for a token that is unknown, used or expired."""
-        now = utc_now()
+        now, digest = utc_now(), token_hash(token)
+        user_id = await self._tokens.user_of(TokenKind.VERIFY_EMAIL, digest, now)
+        if user_id is None:
+            raise _invalid_token()
         async with self._pool.acquire() as connection, connection.transaction():
-            user_id = await consume_token(connection, TokenKind.VERIFY_EMAIL, token_hash(token), now)
-            if user_id is None:
+            await lock_users(connection, [user_id], to_change=True)
+            if await consume_token(connection, TokenKind.VERIFY_EMAIL, digest, now) is None:
                 raise _invalid_token()
             await connection.execute(
                 "UPDATE users SET email_verified_at = coalesce(email_verified_at, $2) WHERE user_id = $1", user_id, now

@@ -35,7 +35,6 @@ from openspot.rest_edge.operators.pending.rules import (
     ActionKind,
     OperatorRequest,
     RequestStatus,
-    person_of,
     require_other_person,
 )
 from openspot.rest_edge.operators.pending.service import Approval, PendingActions
@@ -82,7 +81,7 @@ class _Wanted:
 class Adjustments:
     """Adjustments and the requests for them. Methods raise HttpError.
 
-    An operator may adjust `bound_cents` within 24 hours alone.
+    An operator may adjust `bound_cents` within 24 hours alone, with all accounts of the same owner together.
     """
 
     permission = Permission.BALANCES_APPROVE
@@ -122,15 +121,17 @@ class Adjustments:
                 return earlier
         self._check(body)
         operator = acting.operator.name
-        require_other_person(operator, user_id, await linked_with(self._pool, operator))
+        # Whoever has several accounts has one bound.
+        own = await linked_with(self._pool, operator)
+        require_other_person(operator, user_id, own)
         wanted = _Wanted(operation.operation_id, user_id, body.asset, body.amount, body.category, self._value(body))
         async with self._pool.acquire() as connection, connection.transaction():
             if not await exists(connection, user_id, lock=True):
                 raise HttpError(404, f"user {user_id} not found", "USER_NOT_FOUND")
+            await store.lock_operator(connection, own)
+            since = self._now() - WINDOW
             # What this person has booked alone counts too, as adjustments count for a booking.
-            await store.lock_operator(connection, person_of(operator))
-            person, since = person_of(operator), self._now() - WINDOW
-            of_day = await store.sum_alone(connection, person, since) + await booked_alone(connection, person, since)
+            of_day = await store.sum_alone(connection, own, since) + await booked_alone(connection, own, since)
             if needs_second_person(wanted.value_cents, of_day, self._bound_cents):
                 request = await self._pending.ask(
                     connection, acting, ActionKind.ADJUSTMENT, user_id, _detail(wanted),

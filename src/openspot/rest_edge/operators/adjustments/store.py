@@ -1,5 +1,6 @@
 """The table `adjustments`."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -71,18 +72,25 @@ async def get(pool: Pool, adjustment_id: str) -> Adjustment | None:
     return None if row is None else _adjustment(row)
 
 
-async def lock_operator(connection: Connection, person: str) -> None:
-    """Let nobody else adjust in this person's name until the transaction ends."""
-    await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", f"openspot-adjustments:{person}")
+async def lock_operator(connection: Connection, accounts: Collection[str]) -> None:
+    """Let nobody else adjust in the name of one of a person's accounts until the transaction ends."""
+    # In one order, so that two persons who share an account never wait for each other.
+    for account in sorted(accounts):
+        await connection.execute(
+            "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", f"openspot-adjustments:{account}"
+        )
 
 
-async def sum_alone(connection: Connection, person: str, since: datetime) -> int:
-    """US cents that a person has adjusted without another since then. What was refused moved nothing."""
+async def sum_alone(connection: Connection, accounts: Collection[str], since: datetime) -> int:
+    """US cents that a person, with all of these accounts, has adjusted without another since then.
+
+    What was refused moved nothing.
+    """
     return int(
         await connection.fetchval(
             "SELECT coalesce(sum(value_cents), 0)::bigint FROM adjustments WHERE approved_by IS NULL AND"
-            " created_at > $2 AND status <> 'refused' AND lower(split_part(requested_by, ':', 2)) = $1",
-            person,
+            " created_at > $2 AND status <> 'refused' AND lower(split_part(requested_by, ':', 2)) = ANY($1::text[])",
+            [*accounts],
             since,
         )
     )

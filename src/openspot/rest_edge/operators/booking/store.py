@@ -1,5 +1,6 @@
 """What was booked and agreed to, from the trail and the table `operator_requests`."""
 
+from collections.abc import Collection
 from datetime import datetime
 
 from openspot.kit.clock import ms_from_datetime
@@ -19,16 +20,16 @@ async def lock(connection: Connection) -> None:
     await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('openspot-engine-adjustments', 0))")
 
 
-async def booked_alone(connection: Connection, person: str, since: datetime) -> int:
-    """US cents that a person has booked without another since then."""
+async def booked_alone(connection: Connection, accounts: Collection[str], since: datetime) -> int:
+    """US cents that a person, with all of these accounts, has booked without another since then."""
     return int(
         await connection.fetchval(
             "SELECT coalesce(sum(nullif(after::jsonb ->> 'valueCents', '')::numeric), 0)::bigint FROM operator_actions"
-            " WHERE action = $1 AND at_ms > $2 AND lower(split_part(operator, ':', 2)) = $3"
+            " WHERE action = $1 AND at_ms > $2 AND lower(split_part(operator, ':', 2)) = ANY($3::text[])"
             " AND after::jsonb ->> 'request' IS NULL",
             BOOKED,
             ms_from_datetime(since),
-            person,
+            [*accounts],
         )
     )
 

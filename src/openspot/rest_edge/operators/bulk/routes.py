@@ -15,11 +15,17 @@ from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import respond
 from openspot.http.routing import Router
 from openspot.rest_edge.operators.acting import Acting, acting
-from openspot.rest_edge.operators.bulk.schemas import BulkBody, BulkDecisionBody, BulkOrdersBody, BulkResponse
+from openspot.rest_edge.operators.bulk.decisions import BulkDecisions
+from openspot.rest_edge.operators.bulk.schemas import (
+    BulkBody,
+    BulkDecisionBody,
+    BulkDecisionResponse,
+    BulkOrdersBody,
+    BulkResponse,
+)
 from openspot.rest_edge.operators.bulk.service import Act, BulkActions
 from openspot.rest_edge.operators.users.service import OperatedUsers
 from openspot.rest_edge.operators.users.store import LockKind
-from openspot.rest_edge.operators.verification.schemas import DecisionBody
 from openspot.rest_edge.operators.verification.service import Verifications
 
 _BAD = {400: "the body is not valid"}
@@ -37,13 +43,13 @@ def bulk_routes(
 
     async def run(
         request: Request, body: BulkBody, permission: Permission, act: Act, *, resumes: bool = False
-    ) -> Response:
+    ) -> BulkResponse:
         async def require() -> None:
             await sessions.require(context_of(request), permission)
 
         operation = operation_of(context_of(request))
         who = acting(request, body.reason, is_rehearsal=body.dry_run)
-        return respond(await bulk.run(body.user_ids, who, operation, act, require, resumes=resumes))
+        return await bulk.run(body.user_ids, who, operation, act, require, resumes=resumes)
 
     for name, permission, kind, does_lock in (
         ("lock-login", Permission.USERS_LOCK_LOGIN, LockKind.LOGIN, True),
@@ -58,7 +64,7 @@ def bulk_routes(
         summary="End all sessions of several users",
     )  # fmt: skip
     async def end_sessions_of_users(request: Request, body: BulkBody) -> Response:
-        return await run(request, body, Permission.SESSIONS_END_ANY, users.end_sessions)
+        return respond(await run(request, body, Permission.SESSIONS_END_ANY, users.end_sessions))
 
     @router.post(
         "/cancel-orders", _bulk(Permission.ORDERS_CANCEL_ALL), response=BulkResponse, refusals=_BAD,
@@ -68,26 +74,22 @@ def bulk_routes(
         async def cancel(user_id: str, one: Acting) -> None:
             await bulk.cancel_orders(user_id, body.symbol, one)
 
-        return await run(request, body, Permission.ORDERS_CANCEL_ALL, cancel, resumes=True)
+        return respond(await run(request, body, Permission.ORDERS_CANCEL_ALL, cancel, resumes=True))
 
     @router.post(
-        "/decide-verifications", _bulk(Permission.KYC_DECIDE), response=BulkResponse, refusals=_BAD,
-        summary="Decide on the verifications of several users",
+        "/decide-verifications", _bulk(Permission.KYC_DECIDE), response=BulkDecisionResponse, refusals=_BAD,
+        summary="Decide on the verifications of several users, as they were in the dry run",
     )  # fmt: skip
     async def decide_verifications_of_users(request: Request, body: BulkDecisionBody) -> Response:
-        decision = DecisionBody(decision=body.decision, level=body.level, reason=body.reason)
-
-        async def decide(user_id: str, one: Acting) -> None:
-            await verifications.decide(user_id, decision, one)
-
-        return await run(request, body, Permission.KYC_DECIDE, decide)
+        decisions = BulkDecisions(verifications, body)
+        return respond(decisions.described(await run(request, body, Permission.KYC_DECIDE, decisions.decide)))
 
     return router
 
 
 def _lock_route(
     router: Router,
-    run: Callable[[Request, BulkBody, Permission, Act], Awaitable[Response]],
+    run: Callable[[Request, BulkBody, Permission, Act], Awaitable[BulkResponse]],
     users: OperatedUsers,
     name: str,
     permission: Permission,
@@ -105,4 +107,4 @@ def _lock_route(
         async def act(user_id: str, one: Acting) -> None:
             await (users.lock(user_id, kind, one) if does_lock else users.unlock(user_id, kind, one))
 
-        return await run(request, body, permission, act)
+        return respond(await run(request, body, permission, act))

@@ -4,16 +4,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from openspot.contracts.messages.message import TimeText
 from openspot.http.validation import Body, ResponseBody, Symbol, example
+from openspot.rest_edge.funds.kyc.schemas import LevelName, StatusName
 from openspot.rest_edge.operators.schemas import Reason
-from openspot.rest_edge.operators.verification.schemas import Decision
+from openspot.rest_edge.operators.verification.schemas import Decision, Sha256
 
 ROWS_MAX = 100
 """Users of one bulk action at most."""
-UserIds = Annotated[
-    list[Annotated[str, StringConstraints(strict=True, pattern=r"^[A-Za-z0-9_:-]{1,64}$")]],
-    Field(min_length=1, max_length=ROWS_MAX),
-]
+UserId = Annotated[str, StringConstraints(strict=True, pattern=r"^[A-Za-z0-9_:-]{1,64}$")]
+UserIds = Annotated[list[UserId], Field(min_length=1, max_length=ROWS_MAX)]
 
 
 class BulkBody(Body):
@@ -34,8 +34,22 @@ class BulkOrdersBody(BulkBody):
     symbol: Symbol | None = None
 
 
+class SeenVerification(Body):
+    """A verification as a dry run has told it, by its `state`."""
+
+    model_config = example({"userId": "Ada1", "state": "5f" * 32})
+
+    user_id: UserId
+    state: Sha256
+
+
 class BulkDecisionBody(BulkBody):
-    """The users whose verifications are decided, and how."""
+    """The users whose verifications are decided, and how.
+
+    `seen` are the verifications as the dry run has told them. Each that is another by now, or that it does not name, is
+    refused: its user could state something else, or exchange documents, in between. Without it, the decision counts
+    for whatever is there.
+    """
 
     model_config = example(
         {"userIds": ["Ada1"], "decision": "retry", "level": "verified", "dryRun": True, "reason": "the scan is blurred"}
@@ -43,6 +57,7 @@ class BulkDecisionBody(BulkBody):
 
     decision: Decision
     level: Literal["basic", "verified"] = "verified"
+    seen: Annotated[list[SeenVerification], Field(max_length=ROWS_MAX)] | None = None
 
 
 class BulkRow(ResponseBody):
@@ -63,3 +78,29 @@ class BulkResponse(ResponseBody):
 
     dry_run: bool
     rows: list[BulkRow]
+
+
+class VerificationState(ResponseBody):
+    """What a verification was before the decision. `documents` are the SHA-256 of those of its check.
+
+    `state` stands for all of it: a request names it as what was seen.
+    """
+
+    status: StatusName
+    level: LevelName
+    updated_at: TimeText
+    documents: list[str]
+    state: str
+
+
+class BulkDecisionRow(BulkRow):
+    """What became of one verification, and what it was before; `was` is null where there is none, or nobody looked."""
+
+    was: VerificationState | None
+
+
+class BulkDecisionResponse(ResponseBody):
+    """The outcome of each verification, in the order of the request; a user who is named twice comes once."""
+
+    dry_run: bool
+    rows: list[BulkDecisionRow]

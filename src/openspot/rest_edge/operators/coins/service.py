@@ -71,12 +71,18 @@ class CoinNetworks:
                 raise HttpError(404, f"no operator gave {asset} the network {name}", "NETWORK_NOT_FOUND")
             falls_back = name in self._seed and asset in self._seed[name].assets
             if not falls_back and await store.is_used(connection, name, asset):
-                raise HttpError(409, f"{asset} has come or gone over {name}, so it stays", "NETWORK_IN_USE")
+                raise HttpError(
+                    409,
+                    f"{asset} has come or gone over {name}, so it stays: delist its market and pause its deposits, and "
+                    "what still comes waits among the deposits until the pause ends",
+                    "NETWORK_IN_USE",
+                )
             users = 0 if falls_back else await store.addresses_on(connection, name)
             if users:
                 raise HttpError(
                     409, f"{users:,} users have a deposit address on {name}, where {asset} may still come, so it "
-                    "stays: pause its deposits instead", "NETWORK_HAS_ADDRESSES", details={"users": users},
+                    "stays: delist its market and pause its deposits, and what still comes waits among the deposits "
+                    "until the pause ends", "NETWORK_HAS_ADDRESSES", details={"users": users},
                 )  # fmt: skip
             await store.delete_asset(connection, name, asset)
             left = (await self._known(connection)).get(name)

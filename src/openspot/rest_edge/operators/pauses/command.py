@@ -44,7 +44,7 @@ async def change_pause(
     named = {"asset": asset or None, "network": network or None, "direction": direction, "reason": reason}
     who = Acting(Operator(f"shell:{getpass.getuser()}", frozenset(), frozenset()), reason, "", "")
     async with pool_of_command(settings, PauseError) as pool:
-        service = TransferPauses(pool, utc_now)
+        service = TransferPauses(pool, utc_now, FollowedPauses(pool))
         try:
             if notice is None:
                 await service.end(ResumptionBody.model_validate(named), who)
@@ -62,4 +62,4 @@ async def change_pause(
 async def listed_pauses(settings: RestEdgeSettings) -> list[PauseResponse]:
     """All pauses. Raises PauseError."""
     async with pool_of_command(settings, PauseError) as pool:
-        return await TransferPauses(pool, utc_now).all()
+        return await TransferPauses(pool, utc_now, FollowedPauses(pool)).all()

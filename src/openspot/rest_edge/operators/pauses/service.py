@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from openspot.coin_networks import pauses, store
-from openspot.coin_networks.pauses import EVERY, Direction, Pause
+from openspot.coin_networks.pauses import EVERY, Direction, FollowedPauses, Pause
 from openspot.domain.networks import Network, load_networks
 from openspot.http.errors import HttpError, validation_error
 from openspot.kit.clock import iso_of
@@ -17,11 +17,16 @@ SUBJECT_KIND = "coin_network"
 
 
 class TransferPauses:
-    """Handles the requests about pauses. Methods raise HttpError to refuse one."""
+    """Handles the requests about pauses. Methods raise HttpError to refuse one.
 
-    def __init__(self, pool: Pool, now: Callable[[], datetime]) -> None:
+    `followed` are the pauses as this process knows them. They are read anew with each change, so whoever reads the
+    exchange after the operator's answer finds the change; other edges follow within a second.
+    """
+
+    def __init__(self, pool: Pool, now: Callable[[], datetime], followed: FollowedPauses) -> None:
         self._pool = pool
         self._now = now
+        self._followed = followed
 
     async def all(self) -> list[PauseResponse]:
         """Every pause, the oldest first."""
@@ -42,6 +47,7 @@ class TransferPauses:
             await record(
                 connection, who, PAUSED, SUBJECT_KIND, f"{asset}@{network}", _fields(before), _fields(pause)
             )  # fmt: skip
+        await self._followed.refresh()
         return described(pause)
 
     async def end(self, body: ResumptionBody, who: Acting) -> None:
@@ -55,6 +61,7 @@ class TransferPauses:
                     404, f"{body.direction} of {asset}@{network} are not paused under that name", "PAUSE_NOT_FOUND"
                 )
             await record(connection, who, RESUMED, SUBJECT_KIND, f"{asset}@{network}", _fields(ended), {})
+        await self._followed.refresh()
 
 
 async def known_networks(connection: Connection) -> dict[str, Network]:

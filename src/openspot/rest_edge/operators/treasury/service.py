@@ -25,9 +25,10 @@ from openspot.kit.database import Connection, Pool, text_of
 from openspot.rest_edge.operators.acting import Acting, record
 from openspot.rest_edge.operators.adjustments.rules import needs_second_person, value_in_cents
 from openspot.rest_edge.operators.adjustments.service import WINDOW, AssetPrices, dollars
-from openspot.rest_edge.operators.pending.rules import ActionKind, OperatorRequest, RequestStatus, person_of
+from openspot.rest_edge.operators.pending.rules import ActionKind, OperatorRequest, RequestStatus
 from openspot.rest_edge.operators.pending.service import Approval, PendingActions
 from openspot.rest_edge.operators.pending.store import get as get_request
+from openspot.rest_edge.operators.pending.store import linked_with
 from openspot.rest_edge.operators.treasury import store
 from openspot.rest_edge.operators.treasury.rules import transfer_faults
 from openspot.rest_edge.operators.treasury.schemas import HouseTransferBody, HouseTransferResponse
@@ -63,7 +64,7 @@ class _Wanted:
 class HouseTransfers:
     """Transfers between the house's accounts, and the requests for them. Methods raise HttpError.
 
-    An operator may move `bound_cents` within 24 hours alone.
+    An operator may move `bound_cents` within 24 hours alone, with all accounts of the same owner together.
     """
 
     permission = Permission.BALANCES_APPROVE
@@ -98,12 +99,12 @@ class HouseTransfers:
             if earlier is not None:
                 return earlier
         self._check(body)
-        person = person_of(acting.operator.name)
         value = value_in_cents(body.amount, self._prices.of_assets(DOLLAR).get(body.asset))
         wanted = _Wanted(operation.operation_id, body.source, body.destination, body.asset, body.amount, value)
         async with self._pool.acquire() as connection, connection.transaction():
-            await store.lock_operator(connection, person)
-            of_day = await store.sum_alone(connection, person, self._now() - WINDOW)
+            own = await linked_with(connection, acting.operator.name)
+            await store.lock_operator(connection, own)
+            of_day = await store.sum_alone(connection, own, self._now() - WINDOW)
             if needs_second_person(value, of_day, self._bound_cents):
                 request = await self._pending.ask(
                     connection, acting, ActionKind.HOUSE_TRANSFER, wanted.source, _detail(wanted),

@@ -6,6 +6,7 @@ from datetime import datetime
 from openspot.http.errors import HttpError
 from openspot.http.policy import Permission
 from openspot.kit.database import Pool
+from openspot.rest_edge.common.user_rows import lock_users
 from openspot.rest_edge.identity.activity.log import ActivityKind, ActivityLog, Origin
 from openspot.rest_edge.identity.credentials.store import revoke_families
 from openspot.rest_edge.identity.second_factor.store import reset_factor
@@ -51,6 +52,7 @@ class SecondFactorReset:
         user_id = request.user_id
         async with self._pool.acquire() as connection, connection.transaction():
             await approval.check(connection)
+            await lock_users(connection, [user_id])
             if not await reset_factor(connection, user_id):
                 raise _no_factor()
             ended = await revoke_families(connection, user_id, "", self._now())

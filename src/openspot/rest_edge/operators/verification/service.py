@@ -91,6 +91,12 @@ class Verifications:
             await record(connection, acting, "verification.document.read", "user", user_id, {}, opened)
         return document, content
 
+    async def state(self, user_id: str) -> tuple[KycProfile, list[str]]:
+        """One verification, and the SHA-256 of the documents of its check. It tells nothing that the user stated."""
+        async with self._pool.acquire() as connection, connection.transaction(isolation="repeatable_read"):
+            profile = await self._known(user_id, connection)
+            return profile, await hashes_of_check(connection, user_id, profile.provider_reference)
+
     async def decide(self, user_id: str, body: DecisionBody, acting: Acting) -> VerificationResponse:
         """Decide, by the documents of the check.
 
@@ -128,8 +134,8 @@ class Verifications:
         changed = await self._profiles.change(user_id, change, now, beside=note)
         return _described(user_id, changed, None, [])
 
-    async def _known(self, user_id: str) -> KycProfile:
-        profile = await self._profiles.get(user_id)
+    async def _known(self, user_id: str, connection: Connection | None = None) -> KycProfile:
+        profile = await self._profiles.get(user_id, connection)
         if profile.updated_at is None:
             raise HttpError(404, f"user {user_id} has begun no verification", "VERIFICATION_NOT_FOUND")
         return profile

@@ -258,6 +258,8 @@ class StakingService:
 
     async def pay_due(self) -> None:
         """Pay out the unstakes whose unbonding is over, up to a limit of one round."""
+        if not await self._store.is_payable(utc_datetime(self._clock)):
+            return
         for _ in range(_AT_A_TIME):
             if not await self.pay_out(None):
                 return

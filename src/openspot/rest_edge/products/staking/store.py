@@ -249,6 +249,11 @@ class StakingStore:
             unstake.available_at,
         )
 
+    async def is_payable(self, now: datetime) -> bool:
+        """Whether the unbonding of any unstake is over that nobody pays out yet."""
+        query = "SELECT EXISTS (SELECT FROM staking_unstakes WHERE status = 'unbonding' AND available_at <= $1)"
+        return bool(await self.pool.fetchval(query, now))
+
     async def take_payable(self, connection: Connection, now: datetime, unstake_id: str | None) -> Unstake | None:
         """Mark as `paying`, and return, an unstake whose unbonding is over: `unstake_id`, or else the oldest."""
         row = await connection.fetchrow(

@@ -52,6 +52,7 @@ const EVENTS: Readonly<Record<Event, readonly [title: string, text: string]>> = 
   margin_liquidation: ["Margin liquidation", "Positions are closed because the margin is too low."],
   margin_position_closed: ["Margin position closed", "A liquidation closes this position."],
   price_alert: ["Price alert", "A price that one of your alerts waits for is reached."],
+  verification_decided: ["Verification decided", "It was approved or rejected, or more is asked of you."],
 });
 
 const CHANNELS: readonly { channel: Channel; title: string }[] = [
