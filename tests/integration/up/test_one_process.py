@@ -16,6 +16,7 @@ from openspot.contracts import subjects
 from openspot.contracts.messages import GetOrder, GetOrderReply, OrderRequest, SubmitOrder, SubmitOrderReply
 from openspot.http.server import FILES_RESERVED
 from openspot.kit.bus import Bus
+from openspot.kit.bus.consumer import LAG_INTERVAL_S
 from openspot.kit.description import Process
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.service import ServiceMain
@@ -104,10 +105,15 @@ async def test_each_port_shows_the_metrics_of_its_service(settings: Settings, al
     edge = (await alice("GET", "/metrics", prefix="")).body
     router_url = f"http://{settings.host}:{SERVICES['router'].ready_port(settings)}"
     router_client = RestClient(settings, base_url=router_url)
-    router = (await router_client("GET", "/metrics", prefix="")).body
+
+    async def router_metrics() -> str:
+        """The router's page, once it has looked at its consumers for the first time."""
+        page: str = (await router_client("GET", "/metrics", prefix="")).body
+        return page if '\nopenspot_bus_consumer_lag_messages{durable="router-deposit"}' in page else ""
+
+    router = await eventually(router_metrics, 2 * LAG_INTERVAL_S)
     await router_client.close()
     assert "\nopenspot_router_orders_total{" in router
-    assert '\nopenspot_bus_consumer_lag_messages{durable="router-deposit"}' in router
     assert "\nopenspot_router_orders_total{" not in edge
     assert "\nopenspot_audit_waiting " in edge
     assert "\nopenspot_audit_waiting " not in router
