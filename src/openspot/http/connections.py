@@ -107,13 +107,21 @@ class Connections:
             group.members -= 1
         self._drop_if_empty(entry.address)
 
+    def cut_fresh(self) -> None:
+        """End the connections that have never sent a whole request head."""
+        while self._all.fresh:
+            self._cut(next(iter(self._all.fresh)))
+
     def _make_room(self, group: _Group) -> bool:
         victim = group.oldest_waiting()
         if victim is None:
             return False
-        self.remove(victim.key)
-        victim.cut()
+        self._cut(victim)
         return True
+
+    def _cut(self, entry: _Entry) -> None:
+        self.remove(entry.key)
+        entry.cut()
 
     def _drop_if_empty(self, network: str | None) -> None:
         if network is not None and network in self._by_address and not self._by_address[network].members:

@@ -24,6 +24,8 @@ HEADERS_MAX = 100
 HEAD_S_MAX = 10.0
 SEND_S_MAX = 30.0
 KEEP_ALIVE_S = 75
+STOPPING_BODY_S_MAX = 1.0
+"""A body that is still coming when the server stops is waited for that long."""
 LINGER_S_MAX = 30.0
 LINGER_BYTES_MAX = 32 * 1024 * 1024
 """What is left of a body after its response is read and dropped within these bounds."""
@@ -31,6 +33,8 @@ FRAGMENTS_MAX = 256
 """A WebSocket message comes in at most so many parts."""
 WRITE_BUFFER_BYTES_MAX = 4 * 1024 * 1024
 """More bytes must not wait for a WebSocket client."""
+
+STOPPING = HttpError(503, "the service stops, and the request had not arrived: send it again", "STOPPING")
 
 REFUSED = Counter("openspot_http_connections_ended_total", "Connections that the server ended", ["reason"])
 
@@ -66,6 +70,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._refusal: HttpError | None = None
         self._is_upgraded = False
         self._lingers = False
+        self._server_stops = False
         self._responses: _ResponseTransport | None = None
 
     # The connection
@@ -89,6 +94,14 @@ class GuardedProtocol(HttpToolsProtocol):
             # What has ended must not wait for the garbage collector.
             self._responses.close = self.transport.close
         super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """The server stops: end the connection now, or after the request that is under way."""
+        super().shutdown()
+        self._server_stops = True
+        if not self._waits_for_head and not self.transport.is_closing():
+            self._stop_deadline()
+            self._start_deadline(STOPPING_BODY_S_MAX)
 
     def pause_writing(self) -> None:
         """The client does not take its response as fast as it comes."""
@@ -212,7 +225,7 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def _end(self) -> None:
         """End the connection after a response: at once if the request is complete, else when its body has been read."""
-        if self._waits_for_head:
+        if self._waits_for_head or self._server_stops:
             self.transport.close()
         else:
             self._linger()
@@ -247,6 +260,10 @@ class GuardedProtocol(HttpToolsProtocol):
         self._deadline = None
         if self._lingers:
             self._cut()
+        elif self._server_stops:
+            # Behind a request that is still worked on, this answer would be taken for its own.
+            if not self.pipeline and not self.cycle.response_started:
+                self._refuse(STOPPING)
         elif not self.transport.is_closing():
             self._refuse(HttpError(408, "the request did not arrive in time"))
 

@@ -355,6 +355,8 @@ async def run(settings: WsEdgeSettings, stop: asyncio.Event, clock: Clock = syst
 
         async def stop_listening() -> None:
             hub.end_all(SERVICE_RESTART, STOPPING)
+            # The library would wait for what is left of their requests.
+            open_connections.cut_fresh()
             server.close()
             await server.wait_closed()
 

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import sys
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -19,12 +20,16 @@ from openspot.up.services import PlatformSettings
 
 
 def small_server(settings: Settings, port: int) -> HttpServer:
-    """One route, `GET /hello`, which anybody may call, a large answer at `/large`, and WebSockets at `/quiet`."""
+    """Routes that anybody may call: `GET /hello`, `POST /echo`, a large answer at `/large`, WebSockets at `/quiet`."""
     router = Router(tag="hello")
 
     @router.get("/hello", PUBLIC, summary="Say hello")
     async def hello(_: Request) -> Response:
         return json_response({"text": "hello"})
+
+    @router.post("/echo", PUBLIC, summary="Say what was sent")
+    async def echo(body: dict[str, Any]) -> Response:
+        return json_response(body)
 
     @router.get("/large", PUBLIC, summary="Say a lot")
     async def large(_: Request) -> Response:

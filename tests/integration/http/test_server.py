@@ -237,6 +237,57 @@ async def test_a_refused_upload_that_goes_on_too_slowly_is_cut_off(port: int, mo
     client.close()
 
 
+BODY = b'{"text":"hello"}'
+
+
+async def with_half_a_body(port: int) -> Client:
+    client = await Client.connect(port)
+    assert await client.get() == 200
+    head = f"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(BODY)}\r\n\r\n"
+    client.send(head.encode() + BODY[:8])
+    return client
+
+
+async def test_a_body_that_has_not_come_when_the_server_stops_is_refused_and_stops_nothing(
+    settings_without_servers: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(protocol, "STOPPING_BODY_S_MAX", 0.1)
+    number = free_port()
+    server = small_server(settings_without_servers, number)
+    await server.start()
+    clients = [await with_half_a_body(number) for _ in range(3)]
+    await eventually(lambda: len(server._server.server_state.tasks) == len(clients))
+    await server.stop()
+    for client in clients:
+        status, headers, body = await client.answer()
+        assert (status, headers["connection"], json.loads(body)["code"]) == (503, "close", "STOPPING")
+        assert await client.is_closed()
+    # uvicorn cancels what does not end in time, and shows where it was.
+    assert capsys.readouterr().err == ""
+
+
+async def test_a_body_that_comes_while_the_server_stops_is_answered(settings_without_servers: Settings) -> None:
+    number = free_port()
+    server = small_server(settings_without_servers, number)
+    await server.start()
+    client = await with_half_a_body(number)
+    await eventually(lambda: server._server.server_state.tasks)
+    stop = asyncio.create_task(server.stop())
+
+    async def stops() -> bool:
+        try:
+            (await Client.connect(number)).close()
+        except ConnectionRefusedError:
+            return True
+        return False
+
+    await eventually(stops)
+    client.send(BODY[8:])
+    status, headers, body = await client.answer()
+    assert (status, headers["connection"], json.loads(body)) == (200, "close", {"text": "hello"})
+    await stop
+
+
 async def test_no_pipelined_request_is_begun_when_the_answer_before_it_ends_the_connection(port: int) -> None:
     client = await Client.connect(port)
     hello = b"GET /hello HTTP/1.1\r\nHost: x\r\n"

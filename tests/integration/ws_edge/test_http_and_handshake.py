@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -12,6 +12,7 @@ from openspot.http.server import PortTakenError
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
 from openspot.up.embedded_nats import EmbeddedNats
+from openspot.ws_edge import service
 from openspot.ws_edge.service import run
 from openspot.ws_edge.settings import WsEdgeSettings
 from tests.support.waiting import eventually, stretched
@@ -205,6 +206,22 @@ async def test_clients_are_told_that_the_service_stops_and_closed_and_new_ones_r
         await nothing_but_a_pong(staying)
         await leaving.close()
         await staying.close()
+
+
+async def test_half_of_a_handshake_does_not_keep_the_service_from_stopping(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The library waits for the rest of a handshake as long as that; the end of `running_edge` would fail.
+    monkeypatch.setattr(service, "HEAD_S_MAX", 3600.0)
+    async with running_edge(settings.model_copy(update={"ws_drain_s": 0.05})) as edge:
+        reader, writer = await asyncio.open_connection(edge.host, edge.ws_port)
+        writer.write(b"GET / HTTP/1.1\r\nHost:")
+        client = await open_client(edge)
+        await nothing_but_a_pong(client)
+    with suppress(ConnectionResetError):
+        assert await reader.read() == b""
+    writer.close()
+    await client.close()
 
 
 async def test_who_does_not_leave_is_closed_with_1012(settings: Settings) -> None:

@@ -49,6 +49,19 @@ def test_an_idle_connection_gives_way_only_after_all_silent_ones() -> None:
     assert server.cut == ["second"]
 
 
+def test_those_that_never_sent_a_request_can_be_ended_together() -> None:
+    server = Server()
+    for name in ("idle", "silent", "working", "late"):
+        server.admit(name)
+    server.work("idle", "working")
+    server.rest("idle")
+    server.connections.cut_fresh()
+    assert server.cut == ["silent", "late"]
+    assert len(server.connections) == 2
+    server.connections.cut_fresh()
+    assert server.cut == ["silent", "late"]
+
+
 def test_where_every_connection_works_the_new_one_is_refused() -> None:
     server = Server(total=2)
     server.admit("a")
