@@ -134,6 +134,30 @@ def test_the_profile_keeps_the_language_and_brings_it_to_another_browser(
     expect(elsewhere.page.locator("html")).to_have_attribute("lang", "pt-BR")
 
 
+def test_a_language_that_the_exchange_did_not_hear_of_is_kept_in_the_profile_later(
+    new_window: NewWindow, exchange: Exchange
+) -> None:
+    trader = exchange.register(f"{secrets.token_hex(6)}@example.com")
+    screen = new_window(trader)
+    page = screen.page
+    screen.go("/account/profile", "Profile")
+    profile = re.compile("/users/me/profile$")
+    page.route(profile, lambda route: route.abort() if route.request.method == "PATCH" else route.fallback())
+    screen.expect_complaint("net::ERR_FAILED")
+    page.get_by_role("button", name="Display settings").click()
+    page.get_by_role("dialog", name="Display settings").get_by_role("combobox", name="Language").click()
+    with page.expect_event("requestfailed"):
+        page.get_by_role("option", name="Deutsch").click()
+    expect(screen.heading("Profil")).to_be_visible()
+    page.unroute(profile)
+    with page.expect_response(lambda response: response.request.method == "PATCH"):
+        page.reload()
+    expect(screen.heading("Profil")).to_be_visible()
+    assert exchange.call("GET", "users/me/profile", token=trader.tokens["accessToken"])["language"] == "de"
+    # What the profile has is not told again: a choice of another browser stays.
+    assert page.evaluate("localStorage.getItem('openspot.language.untold')") is None
+
+
 @pytest.fixture(scope="module")
 def trader(exchange: Exchange) -> Trader:
     """The user whose pages are looked at."""

@@ -125,6 +125,15 @@ def fill_form(screen: TradingScreen, side: str, leverage: str, quantity: str) ->
     return form.get_by_role("button", name="Open a ")
 
 
+def tab_to(target: Locator) -> None:
+    """Press Tab until this element has the keyboard."""
+    for _ in range(60):
+        if target.evaluate("element => element === document.activeElement"):
+            return
+        target.page.keyboard.press("Tab")
+    raise AssertionError(f"{target} is not reached with Tab")
+
+
 def figure_of(part: Locator, name: str) -> Locator:
     """A figure of what an opening would do."""
     return part.locator("dl > div").filter(has=part.page.get_by_text(name, exact=True)).locator("dd")
@@ -163,7 +172,14 @@ def test_a_long_is_opened_and_half_closed_on_the_page_of_its_market(
     expect(figure_of(form, "Margin available")).to_have_text("400.00 USD")
     page.keyboard.press("s")
     expect(form.get_by_role("button", name="Open a short")).to_be_visible()
-    opening = fill_form(screen, "Buy, long", "4", "0.8")
+    # The whole order without a pointer.
+    page.keyboard.press("b")
+    opening = form.get_by_role("button", name="Open a long")
+    expect(opening).to_be_visible()
+    for name, text in {"Leverage": "4", "Quantity": "0.8"}.items():
+        tab_to(form.get_by_role("textbox", name=name))
+        page.keyboard.press("Control+a")
+        page.keyboard.type(text)
     # What is paid and what is borrowed are the worth; 200 USD and 0.8 BTC are liquidated at a debt of 600.
     for name, figure in {
         "Worth, about": "800.00 USD",
@@ -175,9 +191,11 @@ def test_a_long_is_opened_and_half_closed_on_the_page_of_its_market(
         expect(figure_of(form, name)).to_have_text(figure)
     expect(chart_saying(screen, "Liquidation")).to_have_count(0)
     place(exchange, maker, "sell", "0.8", "1000")
-    opening.press("Enter")
+    tab_to(opening)
+    page.keyboard.press("Enter")
     dialog = screen.dialog(f"Open a long of {SYMBOL}?")
-    dialog.get_by_role("button", name="Open a long").click()
+    tab_to(dialog.get_by_role("button", name="Open a long"))
+    page.keyboard.press("Enter")
     dismiss(screen, f"Long of {SYMBOL} opened")
     expect(chart_saying(screen, r"Long entry: 1,000\..* Liquidation: 5[34]\d")).to_be_visible()
 
