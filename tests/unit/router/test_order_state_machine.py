@@ -118,6 +118,17 @@ def test_a_trade_is_published_once_consolidated_and_once_for_each_side() -> None
     assert open_ids(state) == {1}
 
 
+def test_a_taker_that_buys_is_the_buyer_in_the_event_and_in_the_row() -> None:
+    sides = {"taker_side": "buy", "taker_participant_id": "alice", "maker_participant_id": "bob"}
+    _, translated = after(bob_sells(1, 1), accepted(2, 2), trade(3, taker=2, maker=1, quantity="1", **sides))
+    [executed] = [each.message for each in translated.publications if isinstance(each.message, ExecutedTrade)]
+    assert (executed.buyer_id, executed.seller_id) == ("alice", "bob")
+    assert (executed.fees.buyer.amount, executed.fees.seller.amount) == ("0.25", "0.15")
+    [row] = translated.trades
+    assert (row.buyer_id, row.seller_id) == ("alice", "bob")
+    assert (row.taker_side, row.taker_fee, row.maker_fee) == ("buy", "0.25", "0.15")
+
+
 @pytest.mark.spec("A3.1-07", "A6.1-08")
 def test_fills_add_up_until_one_completes_the_order_be_it_taker_or_maker() -> None:
     events = [
