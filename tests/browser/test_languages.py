@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.test_every_page import LOGGED_OUT_PAGES, PAGES
 from tests.support.console import DESK, PHONE
@@ -20,6 +20,7 @@ from tests.support.trading_screen import PASSWORD, Exchange, NewWindow, Trader, 
 CATALOGUES = Path(__file__).resolve().parents[2] / "web/trade/languages"
 SYMBOL = "USDT-USD"
 BASE = "USDT"
+PROFILE = re.compile("/users/me/profile$")
 KINDS = {"de": "Limit", "es": "límite", "pt-BR": "limite"}
 LOCALES = {"de": "de-DE", "es": "es-ES", "pt-BR": "pt-BR"}
 PLANS = {"Basic"}
@@ -51,6 +52,13 @@ class Words:
         """The English texts that this language never shows, so that none of them may be on a page."""
         own = {text for text in self.texts.values() if isinstance(text, str)}
         return {english for english in self.texts if "{" not in english and english not in own} - PLANS
+
+
+def choose_language(page: Page, name: str) -> None:
+    """Choose a language in the display settings of a page that is in English."""
+    page.get_by_role("button", name="Display settings").click()
+    page.get_by_role("dialog", name="Display settings").get_by_role("combobox", name="Language").click()
+    page.get_by_role("option", name=name).click()
 
 
 @pytest.fixture
@@ -106,9 +114,7 @@ def test_a_language_is_chosen_before_the_login_without_a_reload_and_stays(new_wi
     page = screen.page
     screen.go("/login", "Log in")
     page.evaluate("window.isSamePage = true")
-    page.get_by_role("button", name="Display settings").click()
-    page.get_by_role("combobox", name="Language").click()
-    page.get_by_role("option", name="Deutsch").click()
+    choose_language(page, "Deutsch")
     expect(screen.heading("Anmelden")).to_be_visible()
     assert page.evaluate("window.isSamePage") is True
     expect(page.locator("html")).to_have_attribute("lang", "de")
@@ -123,10 +129,8 @@ def test_the_profile_keeps_the_language_and_brings_it_to_another_browser(
     screen = new_window(trader)
     page = screen.page
     screen.go("/account/profile", "Profile")
-    page.get_by_role("button", name="Display settings").click()
-    page.get_by_role("dialog", name="Display settings").get_by_role("combobox", name="Language").click()
-    with page.expect_response(re.compile("/users/me/profile$")):
-        page.get_by_role("option", name="Português (Brasil)").click()
+    with page.expect_response(PROFILE):
+        choose_language(page, "Português (Brasil)")
     expect(screen.heading("Perfil")).to_be_visible()
     assert exchange.call("GET", "users/me/profile", token=trader.tokens["accessToken"])["language"] == "pt-BR"
     elsewhere = new_window(trader, locale="de-DE")
@@ -141,21 +145,18 @@ def test_a_language_that_the_exchange_did_not_hear_of_is_kept_in_the_profile_lat
     screen = new_window(trader)
     page = screen.page
     screen.go("/account/profile", "Profile")
-    profile = re.compile("/users/me/profile$")
-    page.route(profile, lambda route: route.abort() if route.request.method == "PATCH" else route.fallback())
+    page.route(PROFILE, lambda route: route.abort() if route.request.method == "PATCH" else route.fallback())
     screen.expect_complaint("net::ERR_FAILED")
-    page.get_by_role("button", name="Display settings").click()
-    page.get_by_role("dialog", name="Display settings").get_by_role("combobox", name="Language").click()
     with page.expect_event("requestfailed"):
-        page.get_by_role("option", name="Deutsch").click()
+        choose_language(page, "Deutsch")
     expect(screen.heading("Profil")).to_be_visible()
-    page.unroute(profile)
+    page.unroute(PROFILE)
     with page.expect_response(lambda response: response.request.method == "PATCH"):
         page.reload()
     expect(screen.heading("Profil")).to_be_visible()
     assert exchange.call("GET", "users/me/profile", token=trader.tokens["accessToken"])["language"] == "de"
     # What the profile has is not told again: a choice of another browser stays.
-    assert page.evaluate("localStorage.getItem('openspot.language.untold')") is None
+    page.wait_for_function("localStorage.getItem('openspot.language.untold') === null")
 
 
 @pytest.fixture(scope="module")
