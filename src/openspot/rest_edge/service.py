@@ -31,6 +31,7 @@ from openspot.rest_edge.alerts.judge import AlertJudge
 from openspot.rest_edge.alerts.service import AlertService
 from openspot.rest_edge.alerts.store import AlertStore, Bounds
 from openspot.rest_edge.app import THROTTLE_TIERS, EdgeServices, make_app, throttle_tiers
+from openspot.rest_edge.common.plan_limits import PlanLimits
 from openspot.rest_edge.common.repeated_work import CLEAN_UP_INTERVAL_S, repeat
 from openspot.rest_edge.drawings.service import DrawingService
 from openspot.rest_edge.drawings.store import DrawingStore
@@ -197,7 +198,10 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
         markets=markets,
         margin=MarginClient(bus),
         alerts=AlertService(
-            alert_store, Bounds(settings.price_alerts_user_max, settings.price_alerts_max), markets.market
+            alert_store,
+            Bounds(settings.price_alerts_user_max, settings.price_alerts_max),
+            PlanLimits(bus, pool),
+            markets.market,
         ),
         watchlists=WatchlistService(WatchlistStore(pool), markets.market),
         drawings=DrawingService(DrawingStore(pool), markets.market),

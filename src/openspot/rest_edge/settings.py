@@ -82,7 +82,9 @@ class RestEdgeSettings(
     payment_return_origins: str = Field(
         default="", description="Origins, with commas, that a payment may send its user back to"
     )
-    price_alerts_user_max: int = Field(default=50, ge=1, le=1000, description="Price alerts of one user")
+    price_alerts_user_max: int = Field(
+        default=50, ge=1, le=1000, description="Price alerts of one user whose plan names none"
+    )
     price_alerts_max: int = Field(default=100_000, ge=1, le=10**7, description="… and of all users together")
     fee_token: str = Field(
         default="", description="Asset whose holders have the token holder's rates in the fee lookup; empty: none"

@@ -4,6 +4,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
+from unittest.mock import create_autospec
 
 import asyncpg
 import pytest
@@ -14,6 +15,7 @@ from openspot.rest_edge.alerts.judge import ALERTS_MAX, MAIL_GAP_S, TRADES_MAX, 
 from openspot.rest_edge.alerts.schemas import PriceAlertBody, PriceAlertChangeBody
 from openspot.rest_edge.alerts.service import AlertService
 from openspot.rest_edge.alerts.store import AlertStore, Bounds
+from openspot.rest_edge.common.plan_limits import PlanLimits
 from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.notifications.store import NotificationStore
 from openspot.rest_edge.push.queue import PushQueue
@@ -44,7 +46,9 @@ class Exchange:
         self._notifications = NotificationStore(
             pool, Outbox(pool, outbox_max, self._now), PushQueue(pool, 100, self._now), self._now
         )
-        self.alerts = AlertService(AlertStore(pool), Bounds(1_000, 10_000), any_market, self._now)
+        plans = create_autospec(PlanLimits, instance=True)
+        plans.of_user.side_effect = lambda _user_id, _name, default: default
+        self.alerts = AlertService(AlertStore(pool), Bounds(1_000, 10_000), plans, any_market, self._now)
         self.judge = self.another_judge()
 
     def _now(self) -> datetime:

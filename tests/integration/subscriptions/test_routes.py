@@ -30,7 +30,7 @@ async def test_plans_are_public_and_show_prices_features_and_limits(shop: Subscr
     assert plans[1] == {
         "id": "pro", "name": "Pro", "rank": 2, "intervalMonths": 1, "active": True,
         "prices": {"USD": "30", "USDT": "30"}, "paymentToken": "USDT", "features": [],
-        "limits": {"api_keys": 20, "saved_addresses": 50},
+        "limits": {"api_keys": 20, "saved_addresses": 50, "price_alerts": 100},
     }  # fmt: skip
     assert await shop.good("", "GET", "/api/plans/pro") == plans[1]
     unknown = await shop("", "GET", "/api/plans/gold")
@@ -227,12 +227,13 @@ async def test_payments_are_listed_newest_first_in_pages_and_only_ones_own(shop:
 @pytest.mark.spec("B4.6-11")
 async def test_entitlements_are_those_of_the_plan_or_the_free_ones(shop: SubscriptionShop) -> None:
     assert await shop.good("ada", "GET", "/api/entitlements") == {
-        "planId": None, "features": [], "limits": {"api_keys": 2, "saved_addresses": 3}, "validUntil": None,
+        "planId": None, "features": [], "limits": {"api_keys": 2, "saved_addresses": 3, "price_alerts": 20},
+        "validUntil": None,
     }  # fmt: skip
     await shop.good("ada", "POST", "/api/subscribe", PRO)
     assert await shop.good("ada", "GET", "/api/entitlements") == {
         "planId": "pro", "features": [],
-        "limits": {"api_keys": 20, "saved_addresses": 50}, "validUntil": "2025-03-08",
+        "limits": {"api_keys": 20, "saved_addresses": 50, "price_alerts": 100}, "validUntil": "2025-03-08",
     }  # fmt: skip
     assert (await shop.good("bob", "GET", "/api/entitlements"))["planId"] is None
 

@@ -62,9 +62,9 @@ async def test_the_service_serves_from_its_own_database_and_says_when_it_cannot(
 
         # Other services ask it for the limits that they hold.
         reply = await bus.request(subjects.ENTITLEMENTS_GET, GetEntitlements("ada"), GetEntitlementsReply)
-        assert (reply.plan_id, reply.limits) == ("pro", {"api_keys": 20, "saved_addresses": 50})
+        assert (reply.plan_id, reply.limits) == ("pro", {"api_keys": 20, "saved_addresses": 50, "price_alerts": 100})
         free = await bus.request(subjects.ENTITLEMENTS_GET, GetEntitlements("bob"), GetEntitlementsReply)
-        assert (free.plan_id, free.limits) == (None, {"api_keys": 2, "saved_addresses": 3})
+        assert (free.plan_id, free.limits) == (None, {"api_keys": 2, "saved_addresses": 3, "price_alerts": 20})
 
         # The service renews what is due by itself.
         await own.execute("UPDATE subscriptions SET anchor = anchor - 45, due_on = due_on - 45")

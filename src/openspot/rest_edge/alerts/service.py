@@ -13,6 +13,7 @@ from openspot.kit.clock import DateClock, iso_of, utc_now
 from openspot.rest_edge.alerts.rules import Definition, faults_of, state_of
 from openspot.rest_edge.alerts.schemas import PriceAlert, PriceAlertBody, PriceAlertChangeBody
 from openspot.rest_edge.alerts.store import Alert, AlertStore, Bounds, TooManyAlertsError
+from openspot.rest_edge.common.plan_limits import PRICE_ALERTS, PlanLimits
 
 ALERT_ID_LENGTH = 16
 
@@ -20,18 +21,21 @@ ALERT_ID_LENGTH = 16
 class AlertService:
     """Handles the requests to the routes of alerts. Methods raise HttpError to refuse a request.
 
-    `require_market` raises HttpError for a market that does not exist.
+    `plans` knows how many alerts a user may have; `bounds` holds where it does not. `require_market` raises HttpError
+    for a market that does not exist.
     """
 
     def __init__(
         self,
         store: AlertStore,
         bounds: Bounds,
+        plans: PlanLimits,
         require_market: Callable[[str], Awaitable[object]],
         now: DateClock = utc_now,
     ) -> None:
         self._store = store
         self._bounds = bounds
+        self._plans = plans
         self._require_market = require_market
         self._now = now
 
@@ -54,11 +58,13 @@ class AlertService:
         _check(definition)
         await self._require_market(body.symbol)
         alert_id = short_id(os.urandom(ALERT_ID_LENGTH), ALERT_ID_LENGTH)
+        of_user = await self._plans.of_user(user_id, PRICE_ALERTS, self._bounds.of_user)
+        bounds = Bounds(of_user, self._bounds.of_all)
         try:
-            alert = await self._store.add(alert_id, user_id, definition, self._now(), self._bounds)
+            alert = await self._store.add(alert_id, user_id, definition, self._now(), bounds)
         except TooManyAlertsError as error:
             if error.of_user:
-                message = f"you may have at most {self._bounds.of_user} price alerts: delete one"
+                message = f"you may have at most {of_user} price alerts: delete one, or choose a plan with more"
                 raise HttpError(409, message, "TOO_MANY_ALERTS") from None
             raise HttpError(503, "the platform takes no more price alerts at this moment", "ALERTS_FULL") from None
         return self._shown(alert)

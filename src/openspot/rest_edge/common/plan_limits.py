@@ -15,6 +15,7 @@ log = get_logger("plans")
 
 API_KEYS = "api_keys"
 SAVED_ADDRESSES = "saved_addresses"
+PRICE_ALERTS = "price_alerts"
 
 
 class PlanLimits:

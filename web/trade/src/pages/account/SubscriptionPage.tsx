@@ -30,6 +30,9 @@ const LIMITS: Readonly<Record<string, string>> = {
   get saved_addresses() {
     return t("saved addresses");
   },
+  get price_alerts() {
+    return t("price alerts");
+  },
 };
 
 const words = (name: string) => name.replace(/_/g, " ");
