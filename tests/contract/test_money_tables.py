@@ -83,6 +83,7 @@ WITHOUT_MONEY = {
     "archive_batches": "files and their checksums; `openspot archive verify` compares what is in them",
     "margin_accounts": "states; what an account holds is with the engine, what it owes in margin_loans",
     "margin_changes": "a counter",
+    "margin_reductions": "ids of requests",
     "margin_positions": "states and limits; what a position holds is the engine's balance of its account",
     "margin_liquidations": HISTORY,
     "market_candles": "`openspot market-data verify` makes each candle again",

@@ -16,6 +16,7 @@ from openspot.contracts.messages import (
     CloseMarginPosition,
     MarginReply,
     OpenMarginPosition,
+    ReduceMarginPositions,
     RepayMargin,
     SubmitOrder,
     TransferCollateral,
@@ -173,13 +174,16 @@ class Margin:
         await self.leader.run()
 
 
-MarginRequest = TransferCollateral | BorrowMargin | RepayMargin | OpenMarginPosition | CloseMarginPosition
+MarginRequest = (
+    TransferCollateral | BorrowMargin | RepayMargin | OpenMarginPosition | CloseMarginPosition | ReduceMarginPositions
+)
 _SUBJECTS: dict[type[Any], str] = {
     TransferCollateral: subjects.RISK_MARGIN_TRANSFER,
     BorrowMargin: subjects.RISK_MARGIN_BORROW,
     RepayMargin: subjects.RISK_MARGIN_REPAY,
     OpenMarginPosition: subjects.RISK_MARGIN_OPEN,
     CloseMarginPosition: subjects.RISK_MARGIN_CLOSE,
+    ReduceMarginPositions: subjects.RISK_MARGIN_REDUCE,
 }
 
 
@@ -259,6 +263,13 @@ class Borrowers:
             if positions:
                 owner, position_id = chance.choice(positions[-8:])
                 return CloseMarginPosition(request_id, owner, position_id)
+        elif kind < 0.55:
+            opened = [told for key in self.told.done if isinstance(told := self.told.asked[key], OpenMarginPosition)]
+            if opened:
+                last = chance.choice(opened[-8:])
+                side = "sell" if last.side == "buy" else "buy"
+                quantity = chance.choice((None, "0.6", "2"))
+                return ReduceMarginPositions(request_id, last.user_id, last.symbol, side, quantity)
         side, symbol = chance.choice(("buy", "sell")), chance.choice(SYMBOLS)
         return OpenMarginPosition(
             request_id, user, symbol, side, chance.choice(("0.3", "1.2", "3", "5")), chance.choice(("3", "10", "10"))

@@ -10,9 +10,15 @@ from decimal import Decimal
 from typing import Any
 
 from openspot.contracts import subjects
-from openspot.contracts.messages import BorrowMargin, MarginReply, OpenMarginPosition, TransferCollateral
+from openspot.contracts.messages import (
+    BorrowMargin,
+    MarginReply,
+    OpenMarginPosition,
+    ReduceMarginPositions,
+    TransferCollateral,
+)
 from openspot.margin.lifecycle import LoanStatus, MarginPositionStatus
-from openspot.margin.records import MarginLoanRow, MarginPositionRow, Purpose, derived_id
+from openspot.margin.records import MarginLoanRow, MarginPositionRow, Purpose, derived_id, part_order_id
 from tests.simulation.auditor import Messages, units
 from tests.simulation.fair_prices import Known, MarketData
 from tests.simulation.history import ONE, History, TransferHistory
@@ -26,6 +32,8 @@ SMALLEST_AT_MOST = Decimal("0.3")
 """The smallest order of a market is no larger at any price of the simulation. A slice is at least such an order."""
 LEAST, MOST = Decimal("0.98"), Decimal("1.02")
 """The bounds of a liquidation's prices, as parts of the fair price."""
+_INTEREST_AT_MOST = ONE // 100
+"""A short that is closed whole buys its interest back, too. In a run that is less than this."""
 _PAID_OUT = (LoanStatus.ACTIVE, LoanStatus.REPAID, LoanStatus.WRITTEN_OFF)
 _ENDED = (MarginPositionStatus.FAILED, MarginPositionStatus.CLOSED, MarginPositionStatus.LIQUIDATED)
 _ORDER_OF_EVENTS = (subjects.MARGIN_POSITION_CLOSED, subjects.NOTIFICATIONS_SEND, subjects.ORDERS_LIQUIDATION)
@@ -105,6 +113,7 @@ class MarginAuditor:
 
     def look_at_positions(self) -> None:
         """A position is what its orders have traded, and none of them is under way."""
+        reductions = [key for key, asked in self._told.asked.items() if isinstance(asked, ReduceMarginPositions)]
         for position in self._tables.positions:
             name = f"position {position.position_id}, which is {position.status}"
             # A router that slept after its last check may still send an order that has been given up.
@@ -116,6 +125,7 @@ class MarginAuditor:
                 self._filled(derived_id("close", position.position_id, str(number + 1)))
                 for number in range(position.closings)
             )
+            closed += sum(self._filled(part_order_id(position.position_id, request_id)) for request_id in reductions)
             left = 0 if position.status in _ENDED else max(opened - closed, 0)
             self._expect(f"quantity of {name}", position.quantity, left)
             under_way = position.status not in (MarginPositionStatus.OPEN, *_ENDED)
@@ -150,6 +160,10 @@ class MarginAuditor:
                 position_id = derived_id("position", account_id, request_id)
                 wanted.add(derived_id("loan of", position_id))
                 self._look_at_opening(request_id, position_id, replies, is_refused)
+            elif isinstance(asked, ReduceMarginPositions) and asked.quantity is not None:
+                closed = sum(self._closed(position, request_id) for position in self._tables.positions)
+                is_too_much = closed > units(asked.quantity) + _INTEREST_AT_MOST
+                self._expect(f"whether request {request_id} closed more than {asked.quantity}", is_too_much, False)
             elif isinstance(asked, TransferCollateral):
                 reference = f"{PREFIX}{derived_id('transfer', account_id, request_id)}"
                 is_moved = reference in self._transfers
@@ -157,6 +171,13 @@ class MarginAuditor:
                     self._expect(f"collateral of request {request_id}", is_moved, bool(replies))
         self._expect("loans that nobody asked for", sorted(loans.keys() - wanted), [])
         self._expect("requests of unknown outcome", list(self._told.unknown), [])
+
+    def _closed(self, position: MarginPositionRow, request_id: str) -> int:
+        """What a reduce-only request has traded back of a position."""
+        order_ids = [part_order_id(position.position_id, request_id)]
+        if position.close_request == request_id and position.closing_quantity is None:
+            order_ids.append(derived_id("close", position.position_id, str(position.closings)))
+        return sum(map(self._filled, order_ids))
 
     def _look_at_opening(self, request_id: str, position_id: str, replies: list[MarginReply], is_refused: bool) -> None:
         found: MarginPositionRow | None = self._tables.rows.get(("positions", position_id))

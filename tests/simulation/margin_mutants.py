@@ -97,6 +97,15 @@ def loans_have_new_ids() -> Fault:
     return patch.object(loans, "derived_id", always_new)
 
 
+def reductions_are_not_noted() -> Fault:
+    """A repeated reduce-only request closes again."""
+
+    async def always_new(*_: Any) -> bool:
+        return True
+
+    return patch.object(positions.store, "add_reduction", always_new)
+
+
 def users_are_not_told() -> Fault:
     """Every second liquidation forgets its user."""
     notify, numbers = liquidator.Liquidator._notify_user, itertools.count(1)

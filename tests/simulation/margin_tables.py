@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 from unittest.mock import patch
 
@@ -449,6 +450,15 @@ async def add_position(connection: Connection, new: MarginPositionRow) -> None:
 async def save_position(connection: Connection, changed: MarginPositionRow) -> None:
     await connection.reach()
     await connection.write(("positions", changed.position_id), replace(changed))
+
+
+async def add_reduction(connection: Connection, account_id: str, request_id: str, requested_at: datetime) -> bool:
+    await connection.reach()
+    key = ("reductions", f"{account_id} {request_id}")
+    if connection.row(key) is not None:
+        return False
+    await connection.write(key, requested_at, is_new=True)
+    return True
 
 
 async def add_transfer(connection: Connection, new: MarginTransferRow) -> None:

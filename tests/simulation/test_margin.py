@@ -59,9 +59,14 @@ def test_no_loan_is_lost_or_doubled_after_any_sequence_of_faults(log: Log, seeds
         seen.update(f"position {each.status}" for each in tables.positions)
         seen["liquidation"] += len(tables.liquidations)
         seen["interest"] += len(tables.all("interest"))
+        seen["reduction"] += len(tables.all("reductions"))
+        seen["part closed"] += sum(each.closing_quantity is not None for each in tables.positions)
     print(dict(sorted(seen.items())))
     if SINGLE is None and len(seeds) >= 60:
-        rare = ("borrow refused", "loss done", "out done", "position closed", "position liquidated", "repay done")
+        rare = (
+            "borrow refused", "loss done", "out done", "position closed", "position liquidated", "repay done",
+            "reduction", "part closed",
+        )  # fmt: skip
         missing = [what for what in rare if not seen[what]]
         assert not missing, f"the runs had no {missing}, so they prove nothing about it"
 
@@ -94,6 +99,7 @@ def _is_found(finding: str, log: Log, make_world: Callable[[int], MarginWorld]) 
         (mutants.orders_have_new_ids, "quantity of position"),
         (mutants.an_order_in_flight_is_given_up, "has failed"),
         (mutants.loans_have_new_ids, "loans that nobody asked for"),
+        (mutants.reductions_are_not_noted, "closed more than"),
         (mutants.users_are_not_told, "notifications of liquidation"),
         (mutants.repeated_steps_have_new_ids, "notifications of liquidation"),
         (mutants.losses_are_forgiven, "loan"),

@@ -20,6 +20,7 @@ from openspot.contracts.messages import (
     MarginLevelReply,
     MarginReply,
     OpenMarginPosition,
+    ReduceMarginPositions,
     RepayMargin,
     TransferCollateral,
 )
@@ -135,6 +136,14 @@ class MarginMarket(MirroredMarket):
         """Close a position or a part of it, or the account."""
         message = CloseMarginPosition(request_id or self.request_id(), user, position_id, quantity)
         reply: MarginReply = await self.ask(subjects.RISK_MARGIN_CLOSE, message)
+        return reply
+
+    async def reduce(
+        self, user: str, side: str, quantity: str | None = None, request_id: str | None = None
+    ) -> MarginReply:
+        """Trade positions of BTC-USD back."""
+        message = ReduceMarginPositions(request_id or self.request_id(), user, "BTC-USD", side, quantity)
+        reply: MarginReply = await self.ask(subjects.RISK_MARGIN_REDUCE, message)
         return reply
 
     async def level(self, user: str) -> MarginLevelReply:

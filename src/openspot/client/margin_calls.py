@@ -59,6 +59,16 @@ class MarginCalls(Calls):
         body = {"positionId": position_id, "quantity": exact(quantity, "quantity")}
         return await self._margin_request("/margin/positions/close", body, request_id)
 
+    async def reduce_margin_positions(
+        self, symbol: str, side: str, *, quantity: Number | None = None, request_id: str | None = None
+    ) -> MarginResult:
+        """Trade positions of a market back, the oldest first: `sell` closes longs, `buy` shorts. It opens nothing.
+
+        Raises ApiError 409 if there is none, 400 for a part that no order can have.
+        """
+        body = {"symbol": symbol, "side": side, "quantity": exact(quantity, "quantity")}
+        return await self._margin_request("/margin/positions/reduce", body, request_id)
+
     async def borrow(self, asset: str, amount: Number, *, request_id: str | None = None) -> MarginResult:
         """Borrow from the lending pool.
 

@@ -41,6 +41,7 @@ RISK_MARGIN_OPEN = "risk.margin.open"
 RISK_MARGIN_BORROW = "risk.margin.borrow"
 RISK_MARGIN_REPAY = "risk.margin.repay"
 RISK_MARGIN_CLOSE = "risk.margin.close"
+RISK_MARGIN_REDUCE = "risk.margin.reduce"
 
 # Events
 ORDERS_CREATED = "orders.created"

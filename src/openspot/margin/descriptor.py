@@ -30,6 +30,7 @@ DESCRIPTOR = Descriptor(
                     subjects.RISK_MARGIN_BORROW,
                     subjects.RISK_MARGIN_REPAY,
                     subjects.RISK_MARGIN_CLOSE,
+                    subjects.RISK_MARGIN_REDUCE,
                 ),
                 requests=(
                     subjects.ORDERS_SUBMIT,
@@ -61,6 +62,7 @@ DESCRIPTOR = Descriptor(
             "margin_loans",
             "margin_interest",
             "margin_positions",
+            "margin_reductions",
             "margin_transfers",
             "margin_liquidations",
         ),

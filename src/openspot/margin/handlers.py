@@ -17,6 +17,7 @@ from openspot.contracts.messages import (
     MarginLevelReply,
     MarginReply,
     OpenMarginPosition,
+    ReduceMarginPositions,
     RepayMargin,
     TransferCollateral,
 )
@@ -74,6 +75,7 @@ class RequestHandlers:
         await bus.serve(subjects.RISK_MARGIN_BORROW, queue, BorrowMargin, self.borrow, MarginReply.refused)
         await bus.serve(subjects.RISK_MARGIN_REPAY, queue, RepayMargin, self.repay, MarginReply.refused)
         await bus.serve(subjects.RISK_MARGIN_CLOSE, queue, CloseMarginPosition, self.close, MarginReply.refused)
+        await bus.serve(subjects.RISK_MARGIN_REDUCE, queue, ReduceMarginPositions, self.reduce, MarginReply.refused)
 
     async def check_margin(self, request: CheckMargin) -> CheckMarginReply:
         """Check an opening. A user without a margin account has no margin, so the check approves nothing."""
@@ -226,6 +228,20 @@ class RequestHandlers:
                 request.request_id, request.user_id, request.position_id, quantity
             )
             return await self._done(account_id, position_id=position_id)
+
+        return await _answered(work)
+
+    async def reduce(self, request: ReduceMarginPositions) -> MarginReply:
+        """Trade positions of a market back, and open none."""
+
+        async def work() -> MarginReply:
+            _check_request(request.request_id, request.user_id)
+            _check_symbol(request.symbol)
+            side = _side(request.side)
+            quantity = None if request.quantity is None else _amount("quantity", request.quantity)
+            return await self._done(
+                await self._positions.reduce(request.request_id, request.user_id, request.symbol, side, quantity)
+            )
 
         return await _answered(work)
 

@@ -12,6 +12,7 @@ from openspot.contracts.messages import MarginPositionUpdated
 from openspot.contracts.refusals import InvalidRequestError, RefusalCode
 from openspot.domain.money import AMOUNT_SCALE, amount_to_text
 from openspot.domain.order import Side
+from openspot.domain.symbol import SymbolSpec
 from openspot.kit.clock import datetime_from_ms
 from openspot.margin import store
 from openspot.margin.accounts import LockedAccount, lock_and_settle, lock_and_settle_of_user, marks_for
@@ -40,6 +41,7 @@ from openspot.margin.orders import (
     was_placed,
 )
 from openspot.margin.records import MarginLoanRow, MarginPositionRow, derived_id, part_order_id
+from openspot.margin.reduction import parts_of
 from openspot.margin.transfers import add_repayment
 
 POSITIONS_MAX = 50
@@ -55,7 +57,7 @@ _CODES = {
 
 
 class Positions:
-    """The requests `risk.margin.check`, `risk.margin.open` and `risk.margin.close`, and the work that follows them."""
+    """The requests `risk.margin.check`, `open`, `close` and `reduce`, and the work that follows them."""
 
     def __init__(self, dependencies: Dependencies, loans: Loans) -> None:
         self._dependencies = dependencies
@@ -116,15 +118,40 @@ class Positions:
             if position is None or position.account_id != account_id:
                 raise InvalidRequestError("positionId is not a position of the account", RefusalCode.NOT_FOUND)
             if position.close_request != request_id and not await _was_part(account, position, request_id):
-                status = next_position_status(position.status, MarginPositionTrigger.CLOSE_REQUESTED)
-                if status is None:
-                    raise MarginRefusedError(f"the position is {position.status}")
-                part = None if quantity is None else await self._part_of(position, quantity)
-                position.status, position.close_request, position.reason = status, request_id, None
-                position.closings, position.closing_quantity = position.closings + 1, part
+                _begin_closing(position, request_id)
+                position.closing_quantity = None if quantity is None else await self._part_of(position, quantity)
                 await store.save_position(account.connection, position)
         await self.advance(account_id)
         return account_id, position_id
+
+    async def reduce(self, request_id: str, user_id: str, symbol: str, side: Side, quantity: int | None) -> str:
+        """Trade the account's positions of a market back, the oldest first: longs for a sell, shorts for a buy.
+
+        At most what is open is traded, so nothing is opened or borrowed. Returns the account's id.
+        Raises InvalidRequestError and EngineError.
+        """
+        dependencies = self._dependencies
+        spec = await dependencies.symbol(symbol)
+        async with lock_and_settle_of_user(dependencies, user_id) as account:
+            account_id, now = account.account_id, datetime_from_ms(dependencies.now_ms())
+            if await store.add_reduction(account.connection, account_id, request_id, now):
+                positions = [
+                    position
+                    for position in await store.positions_of(account.connection, account_id)
+                    if (position.symbol, position.status) == (symbol, MarginPositionStatus.OPEN)
+                    and position.side is not side
+                ]
+                if not positions:
+                    what = "long" if side is Side.SELL else "short"
+                    raise MarginRefusedError(f"there is no open {what} of {symbol} to reduce")
+                least = self._smallest_order(spec)
+                parts = parts_of(quantity, [position.quantity for position in positions], lot_of(spec), least)
+                for position, part in zip(positions, parts, strict=False):
+                    _begin_closing(position, request_id)
+                    position.closing_quantity = None if part == position.quantity else part
+                    await store.save_position(account.connection, position)
+        await self.advance(account_id)
+        return account_id
 
     async def advance(self, account_id: str, written: str | None = None) -> bool:
         """Do the steps of the account's positions that can be done now. Returns False if there is no such account.
@@ -132,43 +159,53 @@ class Positions:
         `written` is the position that the caller has just written. Raises EngineError, and OrderUndecidedError if an
         order has not ended.
         """
-        async with lock_and_settle(self._dependencies, account_id) as account:
-            if account is None:
-                return False
-            under_way = [
-                position
-                for position in await store.positions_of(account.connection, account_id)
-                if position.status in (MarginPositionStatus.OPENING, MarginPositionStatus.CLOSING)
-            ]
-            for position in under_way:
-                is_young = self._age_ms(position) <= OWN_MS
-                is_own = position.position_id == written
-                if position.status is MarginPositionStatus.OPENING:
-                    if is_own or not is_young:
-                        await self._finish_opening(account, position, is_first=is_own and is_young)
-                elif account.account.status is AccountStatus.ACTIVE:
-                    await self._finish_closing(account, position)
-        if under_way:
-            # The orders have ended, so their loans can be repaid now.
-            async with lock_and_settle(self._dependencies, account_id):
-                self._dependencies.wake()
-        for position in under_way:
+        done: list[MarginPositionRow] = []
+        while True:
+            # One in a transaction, so that what it repays is settled before the next one looks at what is free.
+            async with lock_and_settle(self._dependencies, account_id) as account:
+                if account is None:
+                    return False
+                known = {position.position_id for position in done}
+                under_way = (
+                    position
+                    for position in await store.positions_of(account.connection, account_id)
+                    if position.status in (MarginPositionStatus.OPENING, MarginPositionStatus.CLOSING)
+                )
+                position = next((position for position in under_way if position.position_id not in known), None)
+                if position is None:
+                    break
+                await self._finish(account, position, written)
+            done.append(position)
+        if done:
+            self._dependencies.wake()
+        for position in done:
             await self._announce(account.account.user_id, position)
         return True
+
+    async def _finish(self, account: LockedAccount, position: MarginPositionRow, written: str | None) -> None:
+        if position.status is MarginPositionStatus.OPENING:
+            is_young = self._age_ms(position) <= OWN_MS
+            is_own = position.position_id == written
+            if is_own or not is_young:
+                await self._finish_opening(account, position, is_first=is_own and is_young)
+        elif account.account.status is AccountStatus.ACTIVE:
+            await self._finish_closing(account, position)
 
     async def _part_of(self, position: MarginPositionRow, quantity: int) -> int | None:
         """The part to trade back; None if it is the whole. Raises InvalidRequestError."""
         if quantity == position.quantity:
             return None
         spec = await self._dependencies.symbol(position.symbol)
-        lot, marks = lot_of(spec), self._dependencies.marks.current()
-        # Closing needs no price. Without one the market's least quantity alone counts.
-        price = price_of(marks, spec.base, spec.quote) if {spec.base, spec.quote} <= marks.keys() else 0
-        least = smallest_market_order(spec, self._dependencies.markets.limits[position.symbol], price)
-        fault = part_error(quantity, position.quantity, lot, least)
+        fault = part_error(quantity, position.quantity, lot_of(spec), self._smallest_order(spec))
         if fault is not None:
             raise InvalidRequestError(fault)
         return quantity
+
+    def _smallest_order(self, spec: SymbolSpec) -> int:
+        """The smallest order that closes a part. Without a price the market's least quantity alone counts."""
+        marks = self._dependencies.marks.current()
+        price = price_of(marks, spec.base, spec.quote) if {spec.base, spec.quote} <= marks.keys() else 0
+        return smallest_market_order(spec, self._dependencies.markets.limits[spec.symbol], price)
 
     async def _decision(self, account: LockedAccount, request: OpeningRequest) -> MarginDecision:
         positions = await store.positions_of(account.connection, account.account_id)
@@ -337,6 +374,15 @@ class Positions:
             self._dependencies.now_ms(),
         )
         await self._dependencies.bus.publish(subjects.MARGIN_POSITION_UPDATED, event, message_id)
+
+
+def _begin_closing(position: MarginPositionRow, request_id: str) -> None:
+    """Let a request close a position. Raises MarginRefusedError if it is not open."""
+    status = next_position_status(position.status, MarginPositionTrigger.CLOSE_REQUESTED)
+    if status is None:
+        raise MarginRefusedError(f"the position is {position.status}")
+    position.status, position.close_request, position.reason = status, request_id, None
+    position.closings += 1
 
 
 async def _was_part(account: LockedAccount, position: MarginPositionRow, request_id: str) -> bool:

@@ -1,6 +1,7 @@
 """The margin tables. A function that writes needs the connection of a transaction that has locked the account."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
 from openspot.domain.money import to_amount
@@ -8,7 +9,7 @@ from openspot.domain.order import Side
 from openspot.engine_transfers.model import TransferStatus, decode_movements, encode_movements
 from openspot.kit.clock import datetime_from_ms
 from openspot.kit.database import Connection, Pool
-from openspot.kit.sql import numeric
+from openspot.kit.sql import numeric, rows_changed
 from openspot.margin.crossings import RiskBand
 from openspot.margin.interest import LoanAccrual, yearly_rate
 from openspot.margin.lifecycle import AccountStatus, LoanStatus, MarginPositionStatus
@@ -347,6 +348,18 @@ async def save_position(connection: Connection, changed: MarginPositionRow) -> N
         None if changed.closing_quantity is None else numeric(changed.closing_quantity),
         changed.closed_at,
     )
+
+
+async def add_reduction(connection: Connection, account_id: str, request_id: str, requested_at: datetime) -> bool:
+    """Note a reduce-only request. Returns False if it was noted before."""
+    tag = await connection.execute(
+        "INSERT INTO margin_reductions (account_id, request_id, requested_at) VALUES ($1, $2, $3)"
+        " ON CONFLICT DO NOTHING",
+        account_id,
+        request_id,
+        requested_at,
+    )
+    return rows_changed(tag) == 1
 
 
 # Transfers

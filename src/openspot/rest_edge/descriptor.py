@@ -61,6 +61,7 @@ DESCRIPTOR = Descriptor(
                     subjects.RISK_MARGIN_BORROW,
                     subjects.RISK_MARGIN_REPAY,
                     subjects.RISK_MARGIN_CLOSE,
+                    subjects.RISK_MARGIN_REDUCE,
                 ),
                 # The money of a paid payment enters the platform as a deposit into house:payments.
                 publishes=(subjects.CUSTODY_DEPOSIT_CONFIRMED, f"{subjects.NOTIFICATIONS_USER}.*"),

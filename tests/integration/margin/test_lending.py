@@ -120,6 +120,60 @@ async def test_a_part_is_closed_once_and_repays_its_loan_from_what_it_brings(ser
     assert {each.status for each in closed.account.loans} == {"repaid"}
 
 
+async def test_a_reduce_only_sell_closes_longs_the_oldest_first_and_opens_nothing(served: MarginMarket) -> None:
+    """Two longs share one account: the first repays its loan before the second looks at what is free."""
+    await served.deposit("rita", "USD", "2000")
+    await eventually(lambda: served.engine.balances("rita"))
+    assert (await served.move("rita", "400")).success
+    none = await served.reduce("rita", "sell", "1")
+    assert (none.code, none.error) == (RefusalCode.MARGIN_REFUSED, "there is no open long of BTC-USD to reduce")
+    await served.place("sell", "100", "5", "bob")
+    longs = [await served.open("rita", "buy", quantity, "2") for quantity in ("2", "3")]
+    assert all(each.success for each in longs), longs
+    ids = [each.position_id for each in longs]
+
+    async def quantities() -> list[tuple[str, str]]:
+        found = {each.position_id: each for each in (await served.account("rita")).positions}
+        return [(found[each].status, found[each].quantity) for each in ids]
+
+    # An order on the other side adds to the position, and a reduce-only one must not.
+    assert (await served.reduce("rita", "buy", "1")).error == "there is no open short of BTC-USD to reduce"
+    small = await served.reduce("rita", "sell", "2.00000001")
+    assert small.code is RefusalCode.VALIDATION
+    assert (small.error or "").startswith("after the positions before it, 0.00000001 of 3 is left: quantity is below")
+    assert await quantities() == [("open", "2"), ("open", "3")]
+
+    await served.place("buy", "100", "5", "bob")
+    reduced = await served.reduce("rita", "sell", "3", "three")
+    assert reduced.account is not None, reduced
+    assert await quantities() == [("closed", "0"), ("open", "2")]
+    late = await served.reduce("rita", "sell", "3", "three")
+    assert late.success, late
+    assert await quantities() == [("closed", "0"), ("open", "2")]
+    # More than is open closes what is open.
+    everything = await served.reduce("rita", "sell", "7")
+    assert everything.account is not None, everything
+    assert await quantities() == [("closed", "0"), ("closed", "0")]
+    assert {each.status for each in everything.account.loans} == {"repaid"}
+    assert await served.total("margin:rita", "BTC") == "0"
+    assert Decimal("395") < Decimal(await served.total("margin:rita")) < Decimal("400")
+
+
+async def test_a_reduce_only_buy_without_a_quantity_closes_all_shorts(served: MarginMarket) -> None:
+    assert (await served.move("rita", "1000")).success
+    await served.place("buy", "100", "3", "bob")
+    for quantity in ("1", "2"):
+        opened = await served.open("rita", "sell", quantity, "2")
+        assert opened.success, opened
+    offer = await served.place("sell", "100", "4", "bob")
+    reduced = await served.reduce("rita", "buy")
+    await served.engine.cancel(offer, "bob")
+    assert reduced.account is not None, reduced
+    assert {each.status for each in reduced.account.positions} == {"closed"}
+    assert {each.status for each in reduced.account.loans} == {"repaid"}
+    assert await served.total("house:lending", "BTC") == "50"
+
+
 async def test_a_short_borrows_the_base_and_buys_its_interest_back_too(served: MarginMarket) -> None:
     await served.move("carol", "1000")
     await served.place("buy", "100", "5", "bob")
@@ -418,9 +472,13 @@ HOSTILE: dict[str, tuple[dict[str, Any], dict[str, tuple[str, ...]]]] = {
         {"requestId": "r", "userId": "alice", "positionId": "2" * 16},
         REQUEST | {"positionId": ("", "x", "2" * 16, "2" * 17, SQL, LONG)},
     ),
+    "risk.margin.reduce": (
+        {"requestId": "r", "userId": "alice", "symbol": "BTC-USD", "side": "sell", "quantity": "1"},
+        REQUEST | ORDER,
+    ),
 }
 """A sound request of each subject, and hostile values of its fields."""
-TABLES = ("margin_accounts", "margin_loans", "margin_positions", "margin_transfers")
+TABLES = ("margin_accounts", "margin_loans", "margin_positions", "margin_transfers", "margin_reductions")
 
 
 async def rows(market: MarginMarket) -> list[int]:

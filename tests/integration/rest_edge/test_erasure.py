@@ -38,7 +38,7 @@ STAYS = {
     "custody_signatures", "custody_audit", "positions", "position_trades", "position_balances", "position_transfers",
     "position_snapshots", "fifo_owners", "fifo_transactions", "fifo_disposals", "fifo_lots", "fifo_checkpoints",
     "fifo_pending_fills", "broker_reports", "broker_exceptions", "margin_accounts", "margin_loans", "margin_interest",
-    "margin_positions", "margin_transfers", "margin_liquidations", "owner_links", "ledger_carried",
+    "margin_positions", "margin_reductions", "margin_transfers", "margin_liquidations", "owner_links", "ledger_carried",
     "operator_requests", "adjustments", "reserve_leaves",
 }  # fmt: skip
 """Money, and what explains it, under the user's id: not a column of any row changes."""
@@ -136,7 +136,14 @@ async def test_another_user_keeps_everything(ada: RestClient, pool: asyncpg.Pool
 
 def table_names_user(table: str) -> bool:
     children = {"staking_accruals", "payment_events", "custody_approvals", "custody_signatures", "custody_audit"}
-    margin = {"margin_loans", "margin_interest", "margin_positions", "margin_transfers", "margin_liquidations"}
+    margin = {
+        "margin_loans",
+        "margin_interest",
+        "margin_positions",
+        "margin_reductions",
+        "margin_transfers",
+        "margin_liquidations",
+    }
     return table not in children | margin | {"edge_transfers", "broker_reports"}
 
 

@@ -5,7 +5,13 @@ from typing import Any
 import pytest
 
 from openspot.contracts import subjects
-from openspot.contracts.messages import BorrowMargin, CloseMarginPosition, GetMarginAccount, MarginReply
+from openspot.contracts.messages import (
+    BorrowMargin,
+    CloseMarginPosition,
+    GetMarginAccount,
+    MarginReply,
+    ReduceMarginPositions,
+)
 from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.kit.bus import Bus
 from tests.support.rest_client import RestClient
@@ -30,8 +36,14 @@ class UncertainMargin:
     [
         (subjects.RISK_MARGIN_BORROW, BorrowMargin, "/margin/loans", {"asset": "USD", "amount": "10"}),
         (subjects.RISK_MARGIN_CLOSE, CloseMarginPosition, "/margin/account/close", None),
+        (
+            subjects.RISK_MARGIN_REDUCE,
+            ReduceMarginPositions,
+            "/margin/positions/reduce",
+            {"symbol": "BTC-USD", "side": "sell"},
+        ),
     ],
-    ids=["borrow", "close the account"],
+    ids=["borrow", "close the account", "reduce"],
 )
 async def test_a_repetition_under_a_key_is_the_same_request_to_the_margin_service(
     edge: RestClient, bus: Bus, subject: str, message: Any, path: str, body: Any

@@ -770,6 +770,17 @@ class SyncCalls:
         """
         return self._loop.run(self._client.close_margin_position(position_id, quantity=quantity, request_id=request_id))
 
+    def reduce_margin_positions(
+        self, symbol: str, side: str, *, quantity: Number | None = None, request_id: str | None = None
+    ) -> MarginResult:
+        """Trade positions of a market back, the oldest first: `sell` closes longs, `buy` shorts. It opens nothing.
+
+        Raises ApiError 409 if there is none, 400 for a part that no order can have.
+        """
+        return self._loop.run(
+            self._client.reduce_margin_positions(symbol, side, quantity=quantity, request_id=request_id)
+        )
+
     def borrow(self, asset: str, amount: Number, *, request_id: str | None = None) -> MarginResult:
         """Borrow from the lending pool.
 

@@ -62,6 +62,7 @@ from openspot.contracts.messages.margin import (
     MarginReply,
     MarginWarning,
     OpenMarginPosition,
+    ReduceMarginPositions,
     RepayMargin,
     TransferCollateral,
 )
@@ -228,6 +229,7 @@ __all__ = [
     "OrderRecord",
     "OrderRequest",
     "PlanRecord",
+    "ReduceMarginPositions",
     "RepayMargin",
     "ReplaceOrder",
     "ReplaceOrderReply",

@@ -138,6 +138,19 @@ class CloseMarginPosition(Message, frozen=True):
     quantity: str | None = None
 
 
+class ReduceMarginPositions(Message, frozen=True):
+    """Request `risk.margin.reduce`: trade positions of a market back, the oldest first. It never opens one.
+
+    A `sell` closes longs, a `buy` shorts. At most what is open is traded; without `quantity` all of it.
+    """
+
+    request_id: str
+    user_id: str
+    symbol: str
+    side: str
+    quantity: str | None = None
+
+
 class MarginBalance(Message, frozen=True):
     """A margin account's holding of an asset, and its debt: the principal `borrowed`, and `interest` in addition."""
 

@@ -14,6 +14,7 @@ from openspot.rest_edge.margin.schemas import (
     CollateralBody,
     MarginResult,
     OpenPositionBody,
+    ReducePositionsBody,
     RepayBody,
 )
 from openspot.rest_edge.margin.service import MarginClient
@@ -73,6 +74,14 @@ def margin_routes(prefix: str, margin: MarginClient) -> Router:
     async def close_margin_position(request: Request, body: ClosePositionBody) -> Response:
         operation = operation_of(context_of(request))
         return json_response(await margin.close(caller(request).user_id, body, operation))
+
+    @router.post(
+        "/positions/reduce", _TRADE, response=MarginResult, refusals=_REFUSALS,
+        summary="Reduce-only: trade positions of a market back, the oldest first, and open none",
+    )  # fmt: skip
+    async def reduce_margin_positions(request: Request, body: ReducePositionsBody) -> Response:
+        operation = operation_of(context_of(request))
+        return json_response(await margin.reduce(caller(request).user_id, body, operation))
 
     @router.post(
         "/loans", _TRADE, response=MarginResult, status=201, refusals=_REFUSALS,

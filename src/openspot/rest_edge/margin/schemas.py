@@ -44,6 +44,17 @@ class ClosePositionBody(Body):
     request_id: RequestId | None = None
 
 
+class ReducePositionsBody(Body):
+    """What to trade back: a `sell` closes longs of the market, a `buy` shorts. Without `quantity`, all of them."""
+
+    model_config = example({"symbol": "BTC-USD", "side": "sell", "quantity": "0.005"})
+
+    symbol: Symbol
+    side: Annotated[Literal["buy", "sell"], LowerCase]
+    quantity: PositiveDecimal | None = None
+    request_id: RequestId | None = None
+
+
 class BorrowBody(Body):
     """An amount to borrow."""
 

@@ -12,6 +12,7 @@ from openspot.contracts.messages import (
     MarginAccount,
     MarginReply,
     OpenMarginPosition,
+    ReduceMarginPositions,
     RepayMargin,
     TransferCollateral,
 )
@@ -26,6 +27,7 @@ from openspot.rest_edge.margin.schemas import (
     CollateralBody,
     MarginResult,
     OpenPositionBody,
+    ReducePositionsBody,
     RepayBody,
 )
 
@@ -78,6 +80,12 @@ class MarginClient:
         request_id = body.request_id or operation.operation_id
         message = CloseMarginPosition(request_id, user_id, body.position_id, body.quantity)
         return await self._ask(subjects.RISK_MARGIN_CLOSE, message, request_id)
+
+    async def reduce(self, user_id: str, body: ReducePositionsBody, operation: IdempotentOperation) -> MarginResult:
+        """Trade positions of a market back."""
+        request_id = body.request_id or operation.operation_id
+        message = ReduceMarginPositions(request_id, user_id, body.symbol, body.side, body.quantity)
+        return await self._ask(subjects.RISK_MARGIN_REDUCE, message, request_id)
 
     async def close_account(self, user_id: str, operation: IdempotentOperation) -> MarginResult:
         """Close the account, which must be empty."""

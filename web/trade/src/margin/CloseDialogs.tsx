@@ -1,6 +1,5 @@
 import { Button, SegmentedControl } from "@mantine/core";
 import { useId, useState } from "react";
-import { Amount } from "#lib/components/Amount.tsx";
 import { Card } from "#lib/components/Card.tsx";
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { DecimalField } from "#lib/components/DecimalField.tsx";
@@ -13,20 +12,11 @@ import { type Market, useMarkets } from "../api/queries.ts";
 import { PercentButtons } from "../parts/PercentButtons.tsx";
 import { Result } from "../positions/Result.tsx";
 import { closingOf, readPart, whyNotClosed } from "./closing.ts";
-import {
-  fairPriceOf,
-  holdingsOf,
-  inCents,
-  liquidationPrice,
-  marksOf,
-  readablePrice,
-  unrealised,
-} from "./figures.ts";
-import { LevelText } from "./LevelText.tsx";
+import { closingComparisons } from "./closingComparisons.tsx";
+import { fairPriceOf, inCents, marksOf, unrealised } from "./figures.ts";
 import classes from "./Margin.module.css";
-import { closeFault, levelAfter, owedOf } from "./moves.ts";
+import { closeFault } from "./moves.ts";
 import { type MarginAccount, type MarginPosition, useMarginRequest } from "./queries.ts";
-import { AssetAmount } from "../parts/AssetAmount.tsx";
 
 const askAgain = () => t("Ask again what became of it");
 
@@ -48,7 +38,6 @@ export function ClosePositionDialog({
   const { positionId, symbol, side } = row;
   // The newest reading of the list counts, not the row that was clicked.
   const position = account.positions.find((known) => known.positionId === positionId) ?? row;
-  const loan = account.loans.find(({ loanId }) => loanId === position.loanId);
   const market = markets.find((known) => known.symbol === symbol);
   const [base = "", quote = ""] = symbol.split("-");
   const marks = marksOf(account);
@@ -56,7 +45,8 @@ export function ClosePositionDialog({
   const whole = toScaled(position.quantity);
   const quantity = isWhole ? whole : readPart(text, position, market);
   const part = typeof quantity === "bigint" ? quantity : null;
-  const after = part === null ? null : closingOf(part, position, loan, account, market?.takerFee ?? 0);
+  const after =
+    part === null ? null : closingOf([{ position, quantity: part }], account, market?.takerFee ?? 0);
   const result = part === null ? null : unrealised({ ...position, quantity: scaledText(part) }, fairPrice);
   const request = useMarginRequest(
     (requestId) =>
@@ -89,8 +79,6 @@ export function ClosePositionDialog({
     },
   );
   const fault = whyNotClosed(position, account) ?? (typeof quantity === "string" ? quantity : null);
-  const priceText = (price: bigint | null) =>
-    price === null ? "–" : <Amount value={readablePrice(price)} unit={quote} places={2} />;
   return (
     <ConfirmDialog
       title={
@@ -108,32 +96,7 @@ export function ClosePositionDialog({
         // While the outcome is unknown, the figures may be those before or after the order.
         request.isUnknown
           ? []
-          : [
-              {
-                name: t("Quantity"),
-                before: <AssetAmount value={position.quantity} asset={base} />,
-                after: part === null ? "–" : <AssetAmount value={scaledText(whole - part)} asset={base} />,
-              },
-              ...(loan
-                ? [
-                    {
-                      name: t("Its loan, with interest"),
-                      before: <AssetAmount value={scaledText(owedOf(loan))} asset={loan.asset} />,
-                      after: after ? <AssetAmount value={scaledText(after.owed)} asset={loan.asset} /> : "–",
-                    },
-                  ]
-                : []),
-              {
-                name: t("Level, about"),
-                before: <LevelText level={levelAfter(account, marks, base, {})} />,
-                after: after ? <LevelText level={after.level} /> : "–",
-              },
-              {
-                name: t("Liquidated near"),
-                before: priceText(liquidationPrice(holdingsOf(account.balances), marks, base, quote)),
-                after: priceText(after?.liquidationPrice ?? null),
-              },
-            ]
+          : closingComparisons([position], account, part === null ? null : whole - part, after)
       }
       onConfirm={() => request.mutate()}
       onClose={onClose}

@@ -1,4 +1,4 @@
-import { Button } from "@mantine/core";
+import { Button, Checkbox } from "@mantine/core";
 import { memo, useState } from "react";
 import { Link } from "wouter";
 import { EmptyState, ErrorState, WarningNote } from "#lib/components/states.tsx";
@@ -10,8 +10,10 @@ import { Loading } from "../parts/Loading.tsx";
 import { PageLink } from "../parts/PageLink.tsx";
 import { positionsIn } from "./lines.ts";
 import classes from "./Margin.module.css";
+import type { OpeningDraft } from "./opening.ts";
 import { OpeningForm } from "./OpeningForm.tsx";
 import { type MarginAccount, useMarginAccount, useMarginPushes } from "./queries.ts";
+import { ReducingForm } from "./ReducingForm.tsx";
 import { explainMargin } from "./refusals.ts";
 
 interface MarginFormProps {
@@ -62,32 +64,48 @@ function Form({
 }: MarginFormProps & { account: MarginAccount; isOld: boolean }) {
   const link = useLink();
   const [draft, setDraft] = useState({ quantity: "", leverage: "2" });
+  const [isReduceOnly, setReduceOnly] = useState(false);
   const isMore = positionsIn(market.symbol, account).some((position) => position.side === side);
+  const change = ({ side: next, ...changes }: Partial<OpeningDraft>) => {
+    if (next !== undefined) onSide(next);
+    setDraft((before) => ({ ...before, ...changes }));
+  };
+  const options = (
+    <Checkbox
+      size="xs"
+      label={t("Reduce only")}
+      description={t("Closes positions of the other side, the oldest first, and opens none.")}
+      checked={isReduceOnly}
+      onChange={(event) => setReduceOnly(event.currentTarget.checked)}
+    />
+  );
+  const oldPrices = (isOld || link.state !== "live") && (
+    <WarningNote>
+      {t("The prices on this page are old: the connection to the exchange is broken.")}
+    </WarningNote>
+  );
+  const form = { market, account, draft: { ...draft, side }, onDraft: change, options };
   return (
     <div className={classes.onScreen}>
-      <OpeningForm
-        market={market}
-        account={account}
-        draft={{ ...draft, side }}
-        onDraft={({ side: next, ...changes }) => {
-          if (next !== undefined) onSide(next);
-          setDraft((before) => ({ ...before, ...changes }));
-        }}
-        notes={
-          <>
-            {isMore && (
-              <p className={classes.note}>
-                {t("You have a position of this side already. This one adds to it, with a loan of its own.")}
-              </p>
-            )}
-            {(isOld || link.state !== "live") && (
-              <WarningNote>
-                {t("The prices on this page are old: the connection to the exchange is broken.")}
-              </WarningNote>
-            )}
-          </>
-        }
-      />
+      {isReduceOnly ? (
+        <ReducingForm {...form} notes={oldPrices} />
+      ) : (
+        <OpeningForm
+          {...form}
+          notes={
+            <>
+              {isMore && (
+                <p className={classes.note}>
+                  {t(
+                    "You have a position of this side already. This one adds to it, with a loan of its own.",
+                  )}
+                </p>
+              )}
+              {oldPrices}
+            </>
+          }
+        />
+      )}
       <PageLink href="/margin">{t("Account, loans and collateral")}</PageLink>
     </div>
   );

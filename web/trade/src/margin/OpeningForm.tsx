@@ -1,4 +1,4 @@
-import { Button, SegmentedControl } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { type KeyboardEvent, type ReactNode, useId, useState } from "react";
 import { DecimalField } from "#lib/components/DecimalField.tsx";
 import { t } from "#lib/language.ts";
@@ -13,6 +13,7 @@ import { OpenDialog, openingAction } from "./OpenDialog.tsx";
 import { type OpeningDraft, partOfMargin, reviewOpening } from "./opening.ts";
 import { OpeningFigures } from "./OpeningFigures.tsx";
 import type { MarginAccount } from "./queries.ts";
+import { SideChoice } from "./SideChoice.tsx";
 
 const LEVERAGES = ["1", "2", "3", "5", "10"] as const;
 
@@ -23,12 +24,14 @@ interface OpeningFormProps {
   onDraft: (changes: Partial<OpeningDraft>) => void;
   /** What stands above the side. */
   lead?: ReactNode;
+  /** What stands below the quantity. */
+  options?: ReactNode;
   /** What stands between the figures and the button. */
   notes?: ReactNode;
 }
 
 /** Opens a position at the market price. Shows margin, loan and risk before the user confirms. */
-export function OpeningForm({ market, account, draft, onDraft, lead, notes }: OpeningFormProps) {
+export function OpeningForm({ market, account, draft, onDraft, lead, options, notes }: OpeningFormProps) {
   const hint = useId();
   const [asks, setAsks] = useState(false);
   const facts = { market, account };
@@ -53,17 +56,11 @@ export function OpeningForm({ market, account, draft, onDraft, lead, notes }: Op
         }}
       >
         {lead}
-        <SegmentedControl
-          fullWidth
-          aria-label={t("Side")}
-          className={orderForm.sides}
-          data-side={draft.side}
-          data={[
-            { value: "buy", label: t("Buy, long") },
-            { value: "sell", label: t("Sell, short") },
-          ]}
-          value={draft.side}
-          onChange={(side) => onDraft({ side: side === "sell" ? "sell" : "buy" })}
+        <SideChoice
+          side={draft.side}
+          buy={t("Buy, long")}
+          sell={t("Sell, short")}
+          onSide={(side) => onDraft({ side })}
         />
         <DecimalField
           label={t("Leverage")}
@@ -106,6 +103,7 @@ export function OpeningForm({ market, account, draft, onDraft, lead, notes }: Op
             if (quantity !== null) onDraft({ quantity });
           }}
         />
+        {options}
         <OpeningFigures
           side={draft.side}
           estimate={estimate}

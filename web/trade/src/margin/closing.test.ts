@@ -6,11 +6,13 @@ import type { MarginAccount, MarginLoan, MarginPosition } from "./queries.ts";
 import { priceOf } from "./testPrices.ts";
 
 const market = { lotSize: "0.01", quantityMin: "0.1" } as Market;
-const long = { symbol: "BTC-USD", side: "buy", quantity: "4" } as MarginPosition;
+const long = { symbol: "BTC-USD", side: "buy", quantity: "4", loanId: "one" } as MarginPosition;
 const prices = [priceOf("USD", "1"), priceOf("BTC", "100")];
-const account = (btc: [string, string], usd: [string, string]) =>
+const part = (position: MarginPosition, quantity: string) => ({ position, quantity: toScaled(quantity) });
+const account = (btc: [string, string], usd: [string, string], ...loans: MarginLoan[]) =>
   ({
     prices,
+    loans,
     balances: [
       { asset: "BTC", total: btc[0], available: btc[0], borrowed: btc[1], interest: "0" },
       { asset: "USD", total: usd[0], available: usd[0], borrowed: usd[1], interest: "0" },
@@ -36,10 +38,10 @@ describe("a part", () => {
 });
 
 describe("closing", () => {
-  const loan = { asset: "USD", outstanding: "300", interest: "0" } as MarginLoan;
+  const loan = { loanId: "one", asset: "USD", outstanding: "300", interest: "0" } as MarginLoan;
 
   it("a part of a long repays from what it brings, less the fee", () => {
-    const closing = closingOf(toScaled("2"), long, loan, account(["4", "0"], ["100", "300"]), 100);
+    const closing = closingOf([part(long, "2")], account(["4", "0"], ["100", "300"], loan), 100);
     // 200 less 2 are repaid; 2 BTC and 100 USD secure the other 102.
     expect(closing).toEqual({
       left: toScaled("2"),
@@ -50,16 +52,16 @@ describe("closing", () => {
   });
 
   it("the whole long repays all of its loan from what is free", () => {
-    const closing = closingOf(toScaled("4"), long, loan, account(["4", "0"], ["100", "300"]), 0);
+    const closing = closingOf([part(long, "4")], account(["4", "0"], ["100", "300"], loan), 0);
     expect(closing).toEqual({ left: 0n, owed: 0n, level: null, liquidationPrice: null });
-    const poor = closingOf(toScaled("4"), long, loan, account(["4", "0"], ["0", "300"]), 5000);
+    const poor = closingOf([part(long, "4")], account(["4", "0"], ["0", "300"], loan), 5000);
     expect(poor?.owed).toBe(toScaled("100"));
   });
 
   it("a part of a short gives back what it buys", () => {
     const short = { ...long, side: "sell", quantity: "5" };
-    const borrowed = { asset: "BTC", outstanding: "5", interest: "0" } as MarginLoan;
-    const closing = closingOf(toScaled("2"), short, borrowed, account(["0", "5"], ["1500", "0"]), 100);
+    const borrowed = { loanId: "one", asset: "BTC", outstanding: "5", interest: "0" } as MarginLoan;
+    const closing = closingOf([part(short, "2")], account(["0", "5"], ["1500", "0"], borrowed), 100);
     expect(closing).toEqual({
       left: toScaled("3"),
       owed: toScaled("3"),
@@ -69,10 +71,21 @@ describe("closing", () => {
     });
   });
 
+  it("of two longs lets the second repay from what the first one left", () => {
+    const second = { ...long, quantity: "1", loanId: "two" };
+    const loans = [loan, { ...loan, loanId: "two", outstanding: "150" }];
+    const both = [part(long, "4"), part(second, "1")];
+    const closing = closingOf(both, account(["5", "0"], ["0", "450"], ...loans), 0);
+    // 400 repay the first loan; the other 100 and the 100 of the second position repay the second one.
+    expect(closing).toEqual({ left: 0n, owed: 0n, level: null, liquidationPrice: null });
+    const poor = closingOf(both, account(["5", "0"], ["0", "450"], ...loans), 2000);
+    // 320 and 80: 20 are left for the second loan, and 80 come.
+    expect(poor?.owed).toBe(toScaled("50"));
+  });
+
   it("is not known without a price", () => {
-    expect(
-      closingOf(toScaled("1"), long, loan, { ...account(["4", "0"], ["0", "0"]), prices: [] }, 0),
-    ).toBeNull();
+    const unpriced = { ...account(["4", "0"], ["0", "0"], loan), prices: [] };
+    expect(closingOf([part(long, "1")], unpriced, 0)).toBeNull();
   });
 });
 

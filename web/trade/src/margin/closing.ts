@@ -18,11 +18,11 @@ import type { MarginAccount, MarginLoan, MarginPosition } from "./queries.ts";
 
 const BPS = 10_000n;
 
-/** The account after the order, if all of it is traded at the fair price. */
+/** The account after the orders, if all of them are traded at the fair price. */
 export interface Closing {
-  /** What stays open. */
+  /** What stays open of the positions. */
   left: bigint;
-  /** What stays owed of the loan, with its interest. */
+  /** What stays owed of their loans, with interest. */
   owed: bigint;
   level: LevelAfter;
   liquidationPrice: bigint | null;
@@ -50,7 +50,12 @@ export function readPart(
     return t("write the quantity as {decimalForm}, more than zero", { decimalForm: decimalForm() });
   if (part > whole)
     return t("lower the quantity: {quantity} are open", { quantity: formatDecimal(scaledText(whole)) });
-  if (part === whole || market === undefined) return part;
+  return (market && partFault(part, whole, market)) ?? part;
+}
+
+/** Why `part` of a position of `whole` cannot be closed by itself, or null. */
+export function partFault(part: bigint, whole: bigint, market: Market): string | null {
+  if (part === whole) return null;
   if (part % toScaled(market.lotSize) !== 0n)
     return t("write the quantity in steps of {lotSize}", { lotSize: formatDecimal(market.lotSize) });
   const least = toScaled(market.quantityMin ?? "0");
@@ -58,41 +63,61 @@ export function readPart(
   if (part < least) return t("raise the quantity: an order has at least {least}", words);
   return whole - part < least
     ? t("close all of it, or leave at least {least}, the least quantity of an order", words)
-    : part;
+    : null;
 }
 
-/** What closing `quantity` would lead to; null while there is no price. The loan is repaid as the service does it. */
-export function closingOf(
-  quantity: bigint,
-  position: MarginPosition,
-  loan: MarginLoan | undefined,
-  account: MarginAccount,
-  takerFee: number,
-): Closing | null {
-  const [base = "", quote = ""] = position.symbol.split("-");
+/** So much of a position is traded back. */
+export interface Part {
+  position: MarginPosition;
+  quantity: bigint;
+}
+
+/** The loan of a position. */
+export function loanOf({ loanId }: MarginPosition, { loans }: MarginAccount): MarginLoan | undefined {
+  return loans.find((loan) => loan.loanId === loanId);
+}
+
+/**
+ * What closing parts of positions of one market and side would lead to; null while there is no price. Each loan is
+ * repaid as the service does it, one position after the other.
+ */
+export function closingOf(parts: readonly Part[], account: MarginAccount, takerFee: number): Closing | null {
+  const [first] = parts;
+  if (first === undefined) return null;
+  const { symbol, side } = first.position;
+  const [base = "", quote = ""] = symbol.split("-");
   const marks = marksOf(account);
-  const price = fairPriceOf(position.symbol, marks);
+  const price = fairPriceOf(symbol, marks);
   if (price === null) return null;
-  const isLong = position.side === "buy";
-  const value = multiplyScaled(quantity, price);
-  const fee = (value * BigInt(takerFee)) / BPS;
-  const gained = isLong ? value - fee : quantity;
-  const left = toScaled(position.quantity) - quantity;
+  const isLong = side === "buy";
+  const loanAsset = isLong ? quote : base;
   let after = holdingsOf(account.balances);
-  after = changed(after, base, { held: isLong ? -quantity : quantity });
-  after = changed(after, quote, { held: isLong ? gained : -value - fee });
-  const owed = loan ? owedOf(loan) : 0n;
-  let repaid = 0n;
-  if (loan) {
-    const free = toScaled(balanceOf(account, loan.asset).available) + gained;
+  let free = toScaled(balanceOf(account, loanAsset).available);
+  let [left, owed] = [0n, 0n];
+  for (const { position, quantity } of parts) {
+    const value = multiplyScaled(quantity, price);
+    const fee = (value * BigInt(takerFee)) / BPS;
+    const gained = isLong ? value - fee : quantity;
+    const kept = toScaled(position.quantity) - quantity;
+    after = changed(after, base, { held: isLong ? -quantity : quantity });
+    after = changed(after, quote, { held: isLong ? gained : -value - fee });
+    free += gained;
+    left += kept;
+    const loan = loanOf(position, account);
+    if (!loan) continue;
+    const due = owedOf(loan);
     // A part repays from what it brings, the whole from all that is free.
-    repaid = [owed, free, ...(left > 0n ? [gained] : [])].reduce((least, one) => (one < least ? one : least));
-    after = changed(after, loan.asset, { held: -repaid, owed: -repaid });
+    const repaid = [due, free, ...(kept > 0n ? [gained] : [])].reduce((least, one) =>
+      one < least ? one : least,
+    );
+    after = changed(after, loanAsset, { held: -repaid, owed: -repaid });
+    free -= repaid;
+    owed += due - repaid;
   }
   const figures = figuresOf(after, marks);
   return {
     left,
-    owed: owed - repaid,
+    owed,
     level: figures === null ? "unpriced" : levelOf(figures),
     liquidationPrice: liquidationPrice(after, marks, base, quote),
   };

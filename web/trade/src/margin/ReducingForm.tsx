@@ -1,0 +1,137 @@
+import { Button } from "@mantine/core";
+import { type KeyboardEvent, type ReactNode, useId, useState } from "react";
+import { DecimalField } from "#lib/components/DecimalField.tsx";
+import { t } from "#lib/language.ts";
+import { floorTo, scaledText, toScaled } from "#lib/scaled.ts";
+import type { Market } from "../api/queries.ts";
+import orderForm from "../orders/OrderForm.module.css";
+import { stepped } from "../orders/review.ts";
+import { AssetAmount } from "../parts/AssetAmount.tsx";
+import { PercentButtons } from "../parts/PercentButtons.tsx";
+import { closingOf } from "./closing.ts";
+import { LevelText } from "./LevelText.tsx";
+import classes from "./Margin.module.css";
+import type { MarginAccount } from "./queries.ts";
+import { ReduceDialog, reducingAction } from "./ReduceDialog.tsx";
+import { type ReducingDraft, reviewReducing } from "./reducing.ts";
+import { SideChoice } from "./SideChoice.tsx";
+
+/** Closes open positions of a market by a reduce-only order at the market price. */
+export function ReducingForm({
+  market,
+  account,
+  draft,
+  onDraft,
+  options,
+  notes,
+}: {
+  market: Market;
+  account: MarginAccount;
+  draft: ReducingDraft;
+  onDraft: (changes: Partial<ReducingDraft>) => void;
+  /** What stands below the quantity. */
+  options: ReactNode;
+  /** What stands between the figures and the button. */
+  notes: ReactNode;
+}) {
+  const hint = useId();
+  const [asks, setAsks] = useState(false);
+  const { fault, blocked, open, parts } = reviewReducing(draft, market, account);
+  const after = closingOf(parts, account, market.takerFee);
+  const closed = parts.reduce((sum, { quantity }) => sum + quantity, 0n);
+  const base = market.baseAsset;
+  const keys = (event: KeyboardEvent) => {
+    const by = { ArrowUp: 1n, ArrowDown: -1n }[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    onDraft({ quantity: stepped(draft.quantity, market.lotSize, by * (event.shiftKey ? 10n : 1n)) });
+  };
+  const rows: [name: string, value: ReactNode][] = [
+    [
+      draft.side === "sell" ? t("Open longs") : t("Open shorts"),
+      <AssetAmount key="open" value={scaledText(open)} asset={base} />,
+    ],
+    [
+      t("Stays open"),
+      parts.length === 0 ? null : <AssetAmount key="left" value={scaledText(open - closed)} asset={base} />,
+    ],
+    [t("Level afterwards"), after && <LevelText key="level" level={after.level} />],
+  ];
+  return (
+    <>
+      <form
+        className={classes.form}
+        aria-label={t("Reduce positions")}
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (blocked === null) setAsks(true);
+        }}
+      >
+        <SideChoice
+          side={draft.side}
+          buy={t("Buy, closes shorts")}
+          sell={t("Sell, closes longs")}
+          onSide={(side) => onDraft({ side })}
+        />
+        <DecimalField
+          label={t("Quantity")}
+          value={draft.quantity}
+          error={fault}
+          rightSection={<span className={classes.unit}>{base}</span>}
+          rightSectionWidth={64}
+          onValue={(quantity) => onDraft({ quantity })}
+          onKeyDown={keys}
+        />
+        <PercentButtons
+          of={t("what is open")}
+          disabled={open === 0n}
+          onPercent={(percent) => {
+            const part = (open * percent) / 100n;
+            onDraft({
+              quantity: scaledText(percent === 100n ? part : floorTo(part, toScaled(market.lotSize))),
+            });
+          }}
+        />
+        {options}
+        <dl className={orderForm.figures}>
+          {rows.map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd className="figures">{value ?? "–"}</dd>
+            </div>
+          ))}
+        </dl>
+        {notes}
+        <Button
+          type="submit"
+          size="md"
+          fullWidth
+          className={orderForm.submit}
+          data-side={draft.side}
+          disabled={blocked !== null}
+          aria-describedby={hint}
+        >
+          {reducingAction(draft.side)}
+        </Button>
+        <p id={hint} className={orderForm.hint} role="status">
+          {blocked ?? ""}
+        </p>
+        <p className={classes.note}>
+          {t(
+            "It trades at the market, at most what is open. What finds nobody to trade with stays open. The loans are repaid from what it brings.",
+          )}
+        </p>
+      </form>
+      {asks && (
+        <ReduceDialog
+          market={market}
+          account={account}
+          draft={draft}
+          onDone={() => onDraft({ quantity: "" })}
+          onClose={() => setAsks(false)}
+        />
+      )}
+    </>
+  );
+}
