@@ -193,6 +193,12 @@ async def test_notes_limits_and_mails_are_written_and_stand_in_the_trail(edge: R
         assert (await edge("PUT", f"/operator/users/{eve}/limits", limits | bad | WHY)).status == 400, bad
     assert (await edge("PUT", f"/operator/users/{eve}/limits", limits)).status == 400
     mail = {"kind": "verify_email"} | WHY
+    # The mail of the registration was sent just now, and the sender would drop another one.
+    await eventually(lambda: pool.fetchval("SELECT EXISTS (SELECT FROM mail_tokens WHERE user_id = $1)", eve))
+    refused = await edge("POST", f"/operator/users/{eve}/mails", mail)
+    assert (refused.status, refused.code) == (409, "MAIL_SENT_JUST_NOW")
+    assert (refused.message or "").endswith("another can be sent 120 s after it")
+    await pool.execute("UPDATE mail_tokens SET created_at = now() - interval '121 s' WHERE user_id = $1", eve)
     assert (await edge("POST", f"/operator/users/{eve}/mails", mail)).status == 202
     await pool.execute("UPDATE users SET email_verified_at = now() WHERE user_id = $1", eve)
     assert (await edge("POST", f"/operator/users/{eve}/mails", mail)).code == "EMAIL_VERIFIED_ALREADY"

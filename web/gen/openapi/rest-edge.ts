@@ -26628,7 +26628,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the email address is verified already */
+            /** @description the email address is verified already, or such a mail was sent just now */
             409: {
                 headers: {
                     [name: string]: unknown;

@@ -100,7 +100,10 @@ def user_change_routes(prefix: str, users: OperatedUsers, reset: SecondFactorRes
 
     @router.post(
         "/{userId}/mails", _change(Permission.USERS_RESEND_MAIL), response=DoneResponse, status=202,
-        refusals=_UNKNOWN | {409: "the email address is verified already", 503: "too many mails wait"},
+        refusals=_UNKNOWN | {
+            409: "the email address is verified already, or such a mail was sent just now",
+            503: "too many mails wait",
+        },
         summary="Send a mail to a user again",
     )  # fmt: skip
     async def send_user_mail(request: Request, user_id: UserPath, body: MailBody) -> Response:

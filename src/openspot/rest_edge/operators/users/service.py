@@ -26,7 +26,8 @@ from openspot.rest_edge.identity.api_keys.service import ApiKeyService
 from openspot.rest_edge.identity.credentials.store import revoke_families
 from openspot.rest_edge.identity.sessions.ended_sessions import EndedSessions
 from openspot.rest_edge.mail.outbox import Outbox
-from openspot.rest_edge.mail.texts import MailKind
+from openspot.rest_edge.mail.sender import TOKEN_GAP
+from openspot.rest_edge.mail.texts import TOKEN_OF, MailKind
 from openspot.rest_edge.operators.acting import Acting, record
 from openspot.rest_edge.operators.pending.rules import require_other_person
 from openspot.rest_edge.operators.pending.store import linked_with
@@ -248,7 +249,7 @@ class OperatedUsers:
     async def send_mail(self, user_id: str, kind: MailKind, acting: Acting) -> None:
         """Send the mail that verifies the address, or the one that resets the password, again.
 
-        409 if the address is verified, 503 if too many mails wait.
+        409 if the address is verified or such a mail was sent just now, 503 if too many mails wait.
         """
         async with self._pool.acquire() as connection, connection.transaction():
             row = await connection.fetchrow("SELECT email, email_verified_at FROM users WHERE user_id = $1", user_id)
@@ -256,6 +257,14 @@ class OperatedUsers:
                 raise _unknown(user_id)
             if kind is MailKind.VERIFY_EMAIL and row["email_verified_at"] is not None:
                 raise HttpError(409, "the email address is verified already", "EMAIL_VERIFIED_ALREADY")
+            # The sender would drop it without a word.
+            issued_at = await connection.fetchval(
+                "SELECT created_at FROM mail_tokens WHERE user_id = $1 AND kind = $2", user_id, TOKEN_OF[kind].value
+            )
+            if issued_at is not None and issued_at > self._now() - TOKEN_GAP:
+                pause = f"another can be sent {TOKEN_GAP.seconds} s after it"
+                message = f"such a mail was sent at {iso_of(issued_at)}: {pause}"
+                raise HttpError(409, message, "MAIL_SENT_JUST_NOW")
             if not await self._outbox.add(kind, row["email"], connection=connection):
                 raise service_unavailable("too many mails are waiting")
             await record(connection, acting, "user.mail.sent", "user", user_id, {}, {"kind": kind.value})
