@@ -22,6 +22,7 @@ from openspot.up.child_platform import ChildPlatform
 from openspot.web_server.page_config import PageConfig
 from tests.external.programs import must_run
 from tests.support.background_pages import BackgroundPages, bound_socket
+from tests.support.coin_pictures import SVG, brand_with_coins
 from tests.support.console import Console
 from tests.support.operator import Operator
 from tests.support.platforms import child_platform
@@ -162,6 +163,7 @@ def serving_platform(pages_folder: Path) -> Iterator[Served]:
         # What a trader's form offers with it; what it does not offer without is tested apart.
         "OPENSPOT_RULES": "complete",
         "OPENSPOT_MARKETS": "live",
+        "OPENSPOT_BRAND": brand_with_coins(folder, doge_svg=SVG),
         "OPENSPOT_WITHDRAWAL_ADDRESS_WAIT_S": "0",
         "OPENSPOT_WITHDRAWAL_LIMIT_BASIC": "1000000",
         "OPENSPOT_CUSTODY_BLOCK_S": "0.05",

@@ -31,6 +31,10 @@ def test_a_market_is_listed_opened_changed_and_delisted(console: Console, operat
     page.get_by_role("combobox", name="Address form").select_option("bitcoin")
 
     # The engine's own rules, before anything is sent.
+    logo = page.get_by_role("textbox", name="Logo")
+    logo.fill("pepe")
+    expect(page.get_by_text("must name a picture: there is no pepe.svg and no pepe.png").first).to_be_visible()
+    logo.fill("doge")
     expect(page.get_by_text("quantityMin and quantityMax must be multiples of lotSize").first).to_be_visible()
     expect(send).to_be_disabled()
     page.get_by_role("textbox", name="Least quantity").fill("1")

@@ -14,6 +14,7 @@ import pytest
 import pytest_asyncio
 
 from openspot.up.child_platform import ChildPlatform
+from tests.support.coin_pictures import SVG, brand_with_coins
 from tests.support.fault_run import kept_after_failure
 from tests.support.money_user import MoneyUser, assert_every_book_agrees, money_user, openspot
 from tests.support.platforms import child_platform
@@ -35,9 +36,12 @@ WAIT_S = 60.0
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def platform(request: pytest.FixtureRequest) -> AsyncIterator[ChildPlatform]:
+async def platform(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[ChildPlatform]:
     """A platform whose services follow what operators list, each service in a process of its own."""
     environment = {
+        "OPENSPOT_BRAND": brand_with_coins(tmp_path_factory.mktemp("brand"), doge_svg=SVG),
         "OPENSPOT_MARKETS": "live",
         "OPENSPOT_RULES": "complete",
         "OPENSPOT_ONE_PROCESS": "false",

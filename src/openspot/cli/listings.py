@@ -44,7 +44,7 @@ def list_new(
     at: At = None,
     asset_name: Annotated[str, typer.Option(help="The base asset is new, and this is its name")] = "",
     asset_places: Annotated[int, typer.Option(help="Decimal places of the new asset's deposits")] = 8,
-    logo: Annotated[str, typer.Option(help="The new asset's picture, by the name that the pages have for it")] = "",
+    logo: Annotated[str, typer.Option(help="The new asset's picture: doge for coins/doge.svg in OPENSPOT_BRAND")] = "",
     check: Annotated[bool, typer.Option("--check", help="Only say which rules are fulfilled")] = False,
     who: Who = "operator",
 ) -> None:

@@ -23,7 +23,7 @@ SCHEDULE_LENGTH_MAX = 8
 SCHEDULE_MS_MAX = 366 * 86_400_000
 """A scheduled status is at most this many milliseconds away."""
 LOGO_TEXT = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
-"""The name of a logo that the pages hold."""
+"""The name of a picture of a coin: the folder of the brand has it as <name>.svg or <name>.png."""
 
 
 class MarketStatus(StrEnum):

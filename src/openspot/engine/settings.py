@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from openspot.engine_client.settings import EngineConnectionSettings
+from openspot.http.brand import BrandSettings
 from openspot.kit.settings import (
     TOKEN_SECRET_LENGTH_MIN,
     Generated,
@@ -15,7 +16,7 @@ from openspot.kit.settings import (
 )
 
 
-class EngineSettings(EngineConnectionSettings, OrderRulesSettings):
+class EngineSettings(EngineConnectionSettings, BrandSettings, OrderRulesSettings):
     """All settings of the matching engine."""
 
     engine_grpc_port: Port = Field(default=9090, description="Matching engine: gRPC")

@@ -71,6 +71,7 @@ class EngineMarket(msgspec.Struct, rename="camel", frozen=True):
     phase_cause: str = ""
     terms: MarketTerms | None = None
     logo: str = ""
+    quote_logo: str = ""
 
 
 class EngineBook(msgspec.Struct, rename="camel", frozen=True):

@@ -4,10 +4,11 @@ The folder may hold:
 
 - `brand.toml`: `name`, `mail_signature`, `[[links]]` with `title` and `url`, `[colours.light]` and `[colours.dark]`;
 - `logo.svg`, which stands beside the name;
+- `coins/<name>.svg` or `.png`: pictures of coins (`coin_pictures.py`), which are read when they are asked for;
 - `legal/*.md`: legal texts in Markdown, each of which begins with its title (`# Terms of use`);
 - `mails/<kind>.<language>.txt`: mails in the operator's words (`brand_mails.py`).
 
-Everything is read once, at the start.
+Everything else is read once, at the start.
 """
 
 import re
@@ -21,6 +22,7 @@ from urllib.parse import urlsplit
 from pydantic import AliasChoices, Field
 
 from openspot.http.brand_mails import BrandError, MailTemplates, read_mail_templates
+from openspot.http.coin_pictures import CoinPictures
 from openspot.kit.settings import PREFIX, Settings
 
 NAME_LENGTH_MAX = 40
@@ -47,14 +49,19 @@ class BrandSettings(Settings):
     brand_folder: str = Field(
         default="",
         validation_alias=AliasChoices("brand_folder", f"{PREFIX}BRAND"),
-        description="Folder with the name, logo, colours, links, legal texts and mails of your exchange "
-        "([brand](../guides/brand.md)); empty: OpenSpot's own",
+        description="Folder with the name, logo, colours, links, legal texts, mails and coins' pictures of your "
+        "exchange ([brand](../guides/brand.md)); empty: OpenSpot's own",
     )
 
     @property
     def brand(self) -> "Brand":
         """The brand in the folder. Raises BrandError."""
         return read_brand(Path(self.brand_folder)) if self.brand_folder else Brand()
+
+    @property
+    def coin_pictures(self) -> CoinPictures:
+        """The pictures of coins in the folder."""
+        return CoinPictures(self.brand_folder)
 
 
 class BrandLink(NamedTuple):

@@ -6,6 +6,7 @@
   for a day. Browsers ask for everything else again.
 - An unknown address gets a page that says so. A missing file gets a line of text, because nobody reads it.
 - A strict content security policy: scripts from here alone, connections to the configured edges alone.
+- `/brand/coins/<name>` is the picture of a coin. What an operator drew runs nothing, also where it is opened by itself.
 """
 
 from http import HTTPStatus
@@ -15,7 +16,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from openspot.web_server.branding import branded
+from openspot.http.coin_pictures import PictureError
+from openspot.web_server.branding import COINS, LOGO, branded
 from openspot.web_server.files import PageFile, plain_file, read_files
 from openspot.web_server.icons import PATHS, icons
 from openspot.web_server.negotiation import choose, has_already
@@ -24,6 +26,8 @@ from openspot.web_server.page_config import PageConfig
 FOREVER = "public, max-age=31536000, immutable"
 ASK_AGAIN = "no-cache"
 A_DAY = "public, max-age=86400"
+PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
+"""Of an operator's SVG: it has styles, and no script runs in it."""
 NOT_BUILT = "The pages are not built. Run `python3 tools/web.py build`, which says what it lacks, and start again.\n"
 _METHODS = ("GET", "HEAD")
 _TEXT = "text/plain; charset=utf-8"
@@ -63,6 +67,7 @@ class WebPages:
         )
         self._files |= icons(self._files)
         self._files["config.json"] = plain_file("application/json", config.to_json())
+        self._pictures = config.coin_pictures
         self._headers = security_headers(config)
 
     @property
@@ -76,6 +81,8 @@ class WebPages:
         response = self._respond(request)
         for name, value in self._headers.items():
             response.headers[name] = value
+        if _is_drawn(request.scope["path"].removeprefix("/")):
+            response.headers["Content-Security-Policy"] = PICTURE_POLICY
         if request.method == "HEAD":
             # The header keeps the length that a GET would send.
             response.body = b""
@@ -86,7 +93,7 @@ class WebPages:
             headers = {"Allow": ", ".join(_METHODS)}
             return _text(HTTPStatus.METHOD_NOT_ALLOWED, "Only GET and HEAD are served here.\n", headers)
         path = request.scope["path"].removeprefix("/")
-        file = self._files.get(path)
+        file = self._picture(path) if path.startswith(COINS) else self._files.get(path)
         if file is None and path == "" and self._applications:
             # The last application in order: /trade if it is built, otherwise /console.
             return Response(None, HTTPStatus.TEMPORARY_REDIRECT, {"Location": f"/{self._applications[-1]}/"})
@@ -96,9 +103,15 @@ class WebPages:
             return _file(file, request, A_DAY if path in PATHS else ASK_AGAIN)
         if not self.is_built:
             return _text(HTTPStatus.SERVICE_UNAVAILABLE, NOT_BUILT)
-        if "." in PurePosixPath(path).name:
+        if "." in PurePosixPath(path).name or path.startswith(COINS):
             return _text(HTTPStatus.NOT_FOUND, "There is nothing at this address.\n")
         return _text(HTTPStatus.NOT_FOUND, _NOT_FOUND_PAGE, {"Content-Type": _HTML})
+
+    def _picture(self, path: str) -> PageFile | None:
+        try:
+            return plain_file(*self._pictures.read(path.removeprefix(COINS)))
+        except PictureError:
+            return None
 
     def _page_of(self, path: str) -> PageFile | None:
         """The page that a deep link opens: the console's for /console/orders. A missing file is not a deep link."""
@@ -106,6 +119,11 @@ class WebPages:
         if application not in self._applications or "." in PurePosixPath(path).name:
             return None
         return self._files[f"{application}/index.html"]
+
+
+def _is_drawn(path: str) -> bool:
+    """Whether an operator drew what is there."""
+    return path == LOGO or path.startswith(COINS)
 
 
 def security_headers(config: PageConfig) -> dict[str, str]:

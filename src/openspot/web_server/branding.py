@@ -11,6 +11,7 @@ from openspot.web_server.files import PageFile, plain_file
 
 STYLES = "brand.css"
 LOGO = "brand/logo.svg"
+COINS = "brand/coins/"
 WORKER = "worker.js"
 LEGAL = "legal"
 _OWN_NAME = "OpenSpot"

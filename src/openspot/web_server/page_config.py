@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from openspot.http.brand import Brand
+from openspot.http.coin_pictures import CoinPictures
 from openspot.web_server.branding import LEGAL, LOGO
 
 
@@ -25,6 +26,8 @@ class PageConfig(NamedTuple):
     """Whether the web server plays deposits."""
     brand: Brand = Brand()
     """Name, links and legal texts of the exchange."""
+    coin_pictures: CoinPictures = CoinPictures("")
+    """The pictures of coins."""
 
     def to_json(self) -> bytes:
         """The body of /config.json. It has no field for a service that does not run, nor for OpenSpot's own brand."""

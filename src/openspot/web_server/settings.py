@@ -78,5 +78,5 @@ class WebServerSettings(
         """The content of /config.json."""
         return PageConfig(
             self.engine_url, self.rest_url, self.ws_url, self.given_positions_url, self.given_subscriptions_url,
-            self.simulates_deposits, self.brand,
+            self.simulates_deposits, self.brand, self.coin_pictures,
         )  # fmt: skip

@@ -9,7 +9,7 @@ from tests.support.engine_client import EngineClient
 
 SYMBOLS = "/api/v1/admin/symbols"
 CURRENCIES = "/api/v1/admin/currencies"
-DOGE = {"currency": "DOGE", "currencyId": 50, "name": "Dogecoin", "places": 8}
+DOGE = {"currency": "DOGE", "currencyId": 50, "name": "Dogecoin", "places": 8, "logo": ""}
 DOGE_USD = {
     "symbol": "DOGE-USD",
     "symbolId": 60,

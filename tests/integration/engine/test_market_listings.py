@@ -14,6 +14,7 @@ from openspot.engine.admin.market_listing_routes import WAIT_S_MAX
 from openspot.engine.journal.inspection import verify
 from openspot.kit.settings import Settings
 from tests.support.admin_client import AdminClient
+from tests.support.coin_pictures import SVG, brand_with_coins
 from tests.support.engine_client import EngineClient, order, running_engine
 from tests.support.engine_faults import KILLED_AFTER_COMMIT, KILLED_BEFORE_COMMIT, tell_to_die
 from tests.support.engine_nursery import Nursery, forked_engine
@@ -42,9 +43,10 @@ AS_CAROL = {"X-Operator": "user:carol"}
 
 
 @pytest.fixture
-def settings(settings: Settings) -> Settings:
+def settings(settings: Settings, tmp_path: Path) -> Settings:
     """An engine under the complete rules, whose markets have phases, and whose services follow its list."""
-    return settings.model_copy(update={"rules": "complete", "markets": "live"})
+    brand = brand_with_coins(tmp_path, doge_svg=SVG, text_svg=b"a text")
+    return settings.model_copy(update={"rules": "complete", "markets": "live", "brand_folder": brand})
 
 
 async def call(
@@ -99,6 +101,46 @@ async def test_a_coin_and_its_market_are_listed_in_one_step_and_trade_at_once(en
     (shown,) = (row for row in markets if row["symbol"] == "DOGE-USD")
     assert (shown["logo"], shown["terms"]["name"]) == ("doge", "Dogecoin / US dollar")
     assert all("terms" not in row for row in markets if row["symbol"] != "DOGE-USD")
+
+
+@pytest.mark.parametrize(
+    ("logo", "fault"),
+    [
+        ("../logo", "asset.logo must be 1 to 32 small letters, digits or -"),
+        ("pepe", "asset.logo must name a picture: there is no pepe.svg and no pepe.png in "),
+        ("text", "text.svg is no SVG file"),
+    ],
+)
+async def test_a_coin_is_not_listed_with_a_logo_that_is_no_picture(engine: EngineClient, logo: str, fault: str) -> None:
+    body = DOGE_USD | {"asset": DOGE_USD["asset"] | {"logo": logo}}
+    (message,) = (await call(engine, "POST", "", body, 400))["message"]
+    assert message.startswith("asset.logo ")
+    assert fault in message
+    (check,) = [check for check in await call(engine, "POST", "/checks", body) if check["fault"]]
+    assert (check["field"], check["field"] + " " + check["fault"]) == ("asset.logo", message)
+
+
+async def test_a_coin_gets_a_logo_later_and_loses_it_again(engine: EngineClient) -> None:
+    path = "/api/v1/admin/currencies/BTC"
+
+    async def shown() -> Any:
+        _, markets = await engine.request("GET", "/api/v1/markets")
+        return {row["symbol"]: (row.get("logo"), row.get("quoteLogo")) for row in markets}
+
+    assert set((await shown()).values()) == {(None, None)}
+    status, refusal = await engine.request("PATCH", path, {"logo": "pepe"})
+    assert status == 400
+    assert refusal["message"].startswith("logo must name a picture: there is no pepe.svg and no pepe.png in ")
+    status, changed = await engine.request("PATCH", path, {"logo": "doge"})
+    assert (status, changed["logo"], changed["name"]) == (200, "doge", "BTC")
+    logos = await shown()
+    assert logos["BTC-USD"] == ("doge", None)
+    assert ("doge", None) != logos["ETH-BTC"] == (None, "doge")
+    # A picture that is gone hinders no other change.
+    (Path(engine.settings.brand_folder) / "coins/doge.svg").unlink()
+    assert (await engine.request("PATCH", path, {"name": "Bitcoin!", "logo": "doge"}))[1]["name"] == "Bitcoin!"
+    assert (await engine.request("PATCH", path, {"logo": ""}))[1]["logo"] == ""
+    assert set((await shown()).values()) == {(None, None)}
 
 
 async def test_a_symbol_that_was_created_alone_is_listed_and_trades_then(engine: EngineClient) -> None:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import asyncpg
@@ -10,6 +11,7 @@ import pytest
 
 from openspot.http.operators import OperatorRole
 from openspot.kit.settings import Settings
+from tests.support.coin_pictures import SVG, brand_with_coins
 from tests.support.edge_operators import make_operator
 from tests.support.engine_client import running_engine
 from tests.support.rest_client import RestClient, running_edge
@@ -35,9 +37,10 @@ DOGE_USD: dict[str, Any] = {
 
 
 @pytest.fixture
-def live(settings: Settings) -> Settings:
+def live(settings: Settings, tmp_path: Path) -> Settings:
     """A platform whose services follow what operators list."""
-    return settings.model_copy(update={"markets": "live", "rules": "complete"})
+    brand = brand_with_coins(tmp_path, doge_svg=SVG)
+    return settings.model_copy(update={"markets": "live", "rules": "complete", "brand_folder": brand})
 
 
 @asynccontextmanager

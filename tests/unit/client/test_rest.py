@@ -131,7 +131,7 @@ async def test_every_read_has_its_path_and_its_type(fake: FakeRestEdge, client: 
         "quantityMin": "0.00001", "quantityMax": "100", "notionalMin": None, "notionalMax": None,
         "deviationBpsMax": 2000, "slippageBpsMax": 500, "priceReference": "last_trade", "referencePrice": None,
         "phase": "continuous", "phaseEndsAt": None, "phaseCause": None, "status": "open", "name": "",
-        "announcement": "", "logo": "", "schedule": [],
+        "announcement": "", "logo": "", "quoteLogo": "", "schedule": [],
         "rules": "complete",
     }  # fmt: skip
     fake.answer(200, [market])

@@ -218,7 +218,7 @@ describe("a new symbol", () => {
 });
 
 describe("lists of the engine", () => {
-  const currency = { currency: "BTC", currencyId: 1, name: "Bitcoin", places: 8 };
+  const currency = { currency: "BTC", currencyId: 1, name: "Bitcoin", places: 8, logo: "" };
 
   it("are taken in the expected shape alone", () => {
     expect(readCurrencies([currency])).toEqual([currency]);

@@ -6315,7 +6315,7 @@ export interface components {
          *
          *     `status` says how far the market is between its announcement and its delisting, and `schedule` which statuses follow
          *     by themselves, and when (docs/guides/markets.md). `name` and `announcement` are texts of the operators for traders,
-         *     `logo` names the picture of the base asset; all three may be empty.
+         *     `logo` names the picture of the base asset, `quoteLogo` that of the quote asset. All four may be empty.
          */
         Market: {
             symbol: string;
@@ -6350,6 +6350,7 @@ export interface components {
             name: string;
             announcement: string;
             logo: string;
+            quoteLogo: string;
             schedule: components["schemas"]["StatusAt"][];
         };
         /**

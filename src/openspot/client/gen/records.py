@@ -259,7 +259,7 @@ class Market(Record, frozen=True):
 
     `status` says how far the market is between its announcement and its delisting, and `schedule` which statuses follow
     by themselves, and when (docs/guides/markets.md). `name` and `announcement` are texts of the operators for traders,
-    `logo` names the picture of the base asset; all three may be empty.
+    `logo` names the picture of the base asset, `quote_logo` that of the quote asset. All four may be empty.
     """
 
     symbol: str
@@ -288,6 +288,7 @@ class Market(Record, frozen=True):
     name: str
     announcement: str
     logo: str
+    quote_logo: str
     schedule: list[ScheduledStatus]
 
 

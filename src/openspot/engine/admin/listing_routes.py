@@ -50,6 +50,7 @@ def currency_view(currency: Currency) -> dict[str, Any]:
         "currencyId": currency.currency_id,
         "name": currency.name,
         "places": currency.places,
+        "logo": currency.logo,
     }
 
 
@@ -199,6 +200,7 @@ def listings_of(engine: Engine) -> Listings:
         engine.machine,
         engine.intake,
         has_phases=engine.settings.has_complete_rules,
+        pictures=engine.settings.coin_pictures,
         turn=engine.listing_turn,
     )
 

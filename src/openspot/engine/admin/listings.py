@@ -19,6 +19,7 @@ from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.engine.state.directory import DESCRIBE_CURRENCY, Currency, NameTakenError, Note
 from openspot.engine.state.state_machine import StateMachine
 from openspot.engine.transport.schemas import CurrencyBody, CurrencyChange, SymbolBody, SymbolChange
+from openspot.http.coin_pictures import CoinPictures
 
 _UNSIGNED = 2**64
 
@@ -31,14 +32,23 @@ class Listings:
     """The symbols and currencies of one engine. All methods raise ListingError, IntakeRefusal, EngineStoppedError."""
 
     def __init__(
-        self, machine: StateMachine, intake: CommandIntake, *, has_phases: bool, turn: asyncio.Lock | None = None
+        self,
+        machine: StateMachine,
+        intake: CommandIntake,
+        *,
+        has_phases: bool,
+        pictures: CoinPictures,
+        turn: asyncio.Lock | None = None,
     ) -> None:
-        """Without `has_phases`, markets stay in continuous trading. Whoever else changes them holds the same `turn`."""
+        """Without `has_phases`, markets stay in continuous trading. A logo must be one of `pictures`. Whoever else
+        changes the same markets holds the same `turn`.
+        """
         self._core = machine.core
         self._directory = machine.directory
         self._machine = machine
         self._intake = intake
         self._has_phases = has_phases
+        self._pictures = pictures
         self._turn = turn or asyncio.Lock()
 
     # Currencies
@@ -54,7 +64,8 @@ class Listings:
         """Add a currency."""
         async with self._turn:
             number = body.currency_id or self._directory.next_currency_id()
-            currency = Currency(body.currency, number, body.name or body.currency, body.places)
+            currency = Currency(body.currency, number, body.name or body.currency, body.places, body.logo)
+            self._check_logo(body.logo)
             try:
                 self._directory.check_new_currency(currency)
             except NameTakenError as error:
@@ -68,12 +79,15 @@ class Listings:
             return self.currency(body.currency)
 
     async def change_currency(self, name: str, change: CurrencyChange, acting: Acting) -> Currency:
-        """Change a currency's name or decimal places."""
+        """Change a currency's name, decimal places or logo."""
         async with self._turn:
             known = self.currency(name)
             title = known.name if change.name is None else change.name
             places = known.places if change.places is None else change.places
-            described = Currency(known.currency, known.currency_id, title, places, known.logo)
+            logo = known.logo if change.logo is None else change.logo
+            if logo != known.logo:
+                self._check_logo(logo)
+            described = Currency(known.currency, known.currency_id, title, places, logo)
             before, after = changed_fields(_currency_fields(known), _currency_fields(described))
             action = acting.note("currencies.change", ("currency", name), before, after)
             await self._intake.submit(Command(DESCRIBE_CURRENCY, symbol=known.currency_id), described.note, action)
@@ -86,6 +100,10 @@ class Listings:
             action = acting.note("currencies.delete", ("currency", name), _currency_fields(known), {})
             await self._carry_out(Command(CommandKind.DELETE_CURRENCY, symbol=known.currency_id), (), name, action)
             return known
+
+    def _check_logo(self, logo: str) -> None:
+        if fault := self._pictures.fault(logo):
+            raise ListingError(ResultCode.INVALID_CURRENCY, f"logo {fault}")
 
     # Symbols
 
@@ -245,7 +263,7 @@ def symbol_fields(spec: SymbolSpec) -> dict[str, object]:
 
 
 def _currency_fields(currency: Currency) -> dict[str, object]:
-    return {"name": currency.name, "places": currency.places}
+    return {"name": currency.name, "places": currency.places, "logo": currency.logo}
 
 
 def changed_fields(

@@ -12,6 +12,7 @@ import msgspec
 
 from openspot.contracts.listings import ListingChange, MarketTerms, StatusAt, differences, fields_of
 from openspot.domain.listing import (
+    LOGO_TEXT,
     PHASED,
     TRADING,
     ListingCheck,
@@ -104,6 +105,9 @@ class MarketListings:
             found = asset_checks(asset.currency, asset.places, asset.name, asset.logo, frozenset(known))
             own = "" if asset.currency == base else f"must be {base}, the base asset of the symbol"
             found.append(ListingCheck("asset.currency", "the base asset of the symbol", own))
+            # A name that is none is a fault already.
+            missing = self._engine.settings.coin_pictures.fault(asset.logo) if LOGO_TEXT.fullmatch(asset.logo) else ""
+            found.append(ListingCheck("asset.logo", "a picture in the folder of the brand, or empty", missing))
             base_places = asset.places if asset.currency == base else base_places
         market = ProposedMarket(
             symbol=body.symbol,

@@ -85,7 +85,7 @@ it means an administrator, or any symbol."""
 class Currency(msgspec.Struct, frozen=True, omit_defaults=True):
     """A currency. `places` is the number of decimal places shown to clients; the engine always keeps 18.
 
-    `logo` names a picture that the pages hold; it is empty if there is none.
+    `logo` names a picture in the folder of the brand; it is empty if there is none.
     """
 
     currency: str

@@ -87,10 +87,10 @@ def symbol_view(
     phase: SymbolPhase | None = None,
     cause: str = "",
     terms: MarketTerms | None = None,
-    logo: str = "",
+    logos: tuple[str, str] = ("", ""),
 ) -> dict[str, Any]:
     """The response for a symbol (fact A2.5-02), for its phase, if it has another than continuous trading, with the
-    cause if the engine began it, and for what an operator has set of its terms.
+    cause if the engine began it, for what an operator has set of its terms, and for the logos of base and quote.
     """
     view: dict[str, Any] = {
         "symbol": spec.symbol,
@@ -113,8 +113,7 @@ def symbol_view(
         view["phaseCause"] = cause
     if terms is not None:
         view["terms"] = msgspec.to_builtins(terms)
-    if logo:
-        view["logo"] = logo
+    view |= {field: logo for field, logo in zip(("logo", "quoteLogo"), logos, strict=True) if logo}
     return view
 
 
@@ -135,7 +134,7 @@ def market_routes(engine: Engine) -> Router:
                     phases.get(spec.symbol_id),
                     causes(spec.symbol_id),
                     terms.get(spec.symbol_id),
-                    currencies[spec.base].logo,
+                    (currencies[spec.base].logo, currencies[spec.quote].logo),
                 )
                 for spec in specs
             ]

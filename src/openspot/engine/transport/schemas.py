@@ -27,6 +27,7 @@ PHASE_SECONDS_MAX = 30 * 86_400
 Identifier = Annotated[int, Field(ge=1, le=ID_MAX), NoBoolean]
 CurrencyName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 Places = Annotated[int, Field(ge=0, le=AMOUNT_PLACES), NoBoolean]
+CurrencyLogo = Annotated[str, StringConstraints(max_length=32)]
 Reference = Annotated[str, StringConstraints(max_length=REFERENCE_LENGTH_MAX)]
 
 
@@ -50,6 +51,7 @@ class CurrencyBody(Body):
     currency_id: Identifier | None = None
     name: CurrencyName | None = None
     places: Places = AMOUNT_PLACES
+    logo: CurrencyLogo = ""
 
 
 class CurrencyChange(Body):
@@ -57,6 +59,7 @@ class CurrencyChange(Body):
 
     name: CurrencyName | None = None
     places: Places | None = None
+    logo: CurrencyLogo | None = None
 
 
 class SymbolBody(Body):
@@ -161,6 +164,7 @@ class SymbolResponse(ResponseBody):
         Field(description="The terms that an operator has set, as in /listings; left out while nobody has"),
     ] = None
     logo: Annotated[str | None, Field(description="The picture of the base asset; left out if it has none")] = None
+    quote_logo: Annotated[str | None, Field(description="That of the quote asset; left out if it has none")] = None
 
 
 class CurrencyResponse(ResponseBody):
@@ -170,6 +174,7 @@ class CurrencyResponse(ResponseBody):
     currency_id: int
     name: str
     places: int
+    logo: Annotated[str, Field(description="The name of its picture in the folder of the brand; empty: it has none")]
 
 
 Level = Annotated[list[str], Field(min_length=2, max_length=2, description="[price, quantity]")]

@@ -26,7 +26,7 @@ class Market(Message, frozen=True):
 
     `status` says how far the market is between its announcement and its delisting, and `schedule` which statuses follow
     by themselves, and when (docs/guides/markets.md). `name` and `announcement` are texts of the operators for traders,
-    `logo` names the picture of the base asset; all three may be empty.
+    `logo` names the picture of the base asset, `quote_logo` that of the quote asset. All four may be empty.
     """
 
     symbol: str
@@ -57,6 +57,7 @@ class Market(Message, frozen=True):
     name: str = ""
     announcement: str = ""
     logo: str = ""
+    quote_logo: str = ""
     schedule: list[StatusAt] = msgspec.field(default_factory=list)
 
 

@@ -211,6 +211,7 @@ class MarketService:
             phase_ends_at=specification.phase_ends_at or None,
             phase_cause=specification.phase_cause or None,
             logo=specification.logo,
+            quote_logo=specification.quote_logo,
         )
         terms = specification.terms
         if terms is not None:

@@ -90,7 +90,7 @@ async def test_symbols_currencies_and_phases_are_noted_for_the_operator_whom_a_s
         who, why = "user:ada", "für Zürich, €"
         fields = {"tickSize": "0.0001", "lotSize": "0.1", "takerFee": "30", "makerFee": "-5", "active": "true"}
         assert told(page) == [
-            (who, "currencies.create", "DOGE", why, {}, {"name": "Dogecoin", "places": "8"}),
+            (who, "currencies.create", "DOGE", why, {}, {"name": "Dogecoin", "places": "8", "logo": ""}),
             (who, "currencies.change", "DOGE", why, {"places": "8"}, {"places": "6"}),
             (who, "symbols.create", "DOGE-USD", why, {}, fields),
             (who, "symbols.change", "DOGE-USD", why, {"active": "true"}, {"active": "false"}),
@@ -99,7 +99,7 @@ async def test_symbols_currencies_and_phases_are_noted_for_the_operator_whom_a_s
                 {"phase": "continuous"}, {"phase": "halted", "seconds": "60"},
             ),
             (who, "symbols.delete", "DOGE-USD", why, fields | {"active": "false"}, {}),
-            (who, "currencies.delete", "DOGE", why, {"name": "Dogecoin", "places": "6"}, {}),
+            (who, "currencies.delete", "DOGE", why, {"name": "Dogecoin", "places": "6", "logo": ""}, {}),
         ]  # fmt: skip
         assert {(row["action"]["requestId"], row["address"]) for row in page["actions"]} == {("r1", "192.0.2.7")}
         # The journal never forgets, and an address must be erasable.

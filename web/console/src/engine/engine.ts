@@ -50,7 +50,7 @@ export interface Engine {
   setPhase: (symbol: string, phase: string, seconds: number, reason: string) => Promise<void>;
   currencies: (signal: AbortSignal) => Promise<Currency[]>;
   createCurrency: (currency: NewCurrency, reason: string) => Promise<void>;
-  changeCurrency: (name: string, change: { name: string; places: number }, reason: string) => Promise<void>;
+  changeCurrency: (name: string, change: Omit<NewCurrency, "currency">, reason: string) => Promise<void>;
   deleteCurrency: (name: string, reason: string) => Promise<void>;
 }
 

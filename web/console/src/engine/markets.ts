@@ -63,6 +63,8 @@ export interface Currency {
   name: string;
   /** Digits after the point. */
   places: number;
+  /** The name of its picture; empty: it has none. */
+  logo: string;
 }
 
 export interface NewSymbol {
@@ -78,6 +80,7 @@ export interface NewCurrency {
   currency: string;
   name: string;
   places: number;
+  logo: string;
 }
 
 const SYMBOL_SHAPE: Record<
@@ -101,6 +104,7 @@ const CURRENCY_SHAPE: Record<keyof Currency, "string" | "number" | "boolean"> = 
   currencyId: "number",
   name: "string",
   places: "number",
+  logo: "string",
 };
 
 function readList<Row>(content: unknown, shape: Record<string, string>, what: string): Row[] {

@@ -3,6 +3,7 @@ import { PencilIcon, PlusIcon, TrashIcon } from "@primer/octicons-react";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { Card } from "#lib/components/Card.tsx";
+import { CoinSign } from "#lib/components/CoinSign.tsx";
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
@@ -17,12 +18,17 @@ import { useOperator } from "../engine/session.ts";
 import { explainIfAny } from "../engine/messages.ts";
 
 const NAME_LENGTH_MAX = 64;
+const LOGO_LENGTH_MAX = 32;
 
 const COLUMNS: readonly Column<Currency>[] = [
   {
     id: "currency",
     title: "Currency",
-    cell: (row) => <strong>{row.currency}</strong>,
+    cell: (row) => (
+      <>
+        <CoinSign asset={row.currency} logo={row.logo} /> <strong>{row.currency}</strong>
+      </>
+    ),
     compare: (a, b) => a.currency.localeCompare(b.currency, "en"),
   },
   {
@@ -93,13 +99,14 @@ export function CurrenciesPage() {
   );
 }
 
-/** Create a currency, or change the name and the places of one. */
+/** Create a currency, or change name, places and logo of one. */
 function CurrencyDialog({ currency: known, onClose }: { currency: Currency | null; onClose: () => void }) {
   const engine = useEngine();
   const refresh = useRefresh();
   const [code, setCode] = useState(known?.currency ?? "");
   const [name, setName] = useState(known?.name ?? "");
   const [placesText, setPlacesText] = useState(String(known?.places ?? CURRENCY_PLACES_MAX));
+  const [logo, setLogo] = useState(known?.logo ?? "");
   const places = parseCount(placesText.trim());
   const codeFault = CURRENCY_NAME.test(code) ? "" : "2 to 10 capital letters or digits are needed.";
   const placesFault =
@@ -108,7 +115,11 @@ function CurrencyDialog({ currency: known, onClose }: { currency: Currency | nul
       : `A whole number from 0 to ${CURRENCY_PLACES_MAX} is needed.`;
   const save = useMutation({
     mutationFn: (reason: string) => {
-      const values = { name: name.trim() || code, places: places ?? CURRENCY_PLACES_MAX };
+      const values = {
+        name: name.trim() || code,
+        places: places ?? CURRENCY_PLACES_MAX,
+        logo: logo.trim(),
+      };
       return known
         ? engine.changeCurrency(code, values, reason)
         : engine.createCurrency({ currency: code, ...values }, reason);
@@ -129,6 +140,7 @@ function CurrencyDialog({ currency: known, onClose }: { currency: Currency | nul
           ? [
               { name: "Name", before: known.name, after: name.trim() || code },
               { name: "Decimal places", before: known.places, after: places ?? "–" },
+              { name: "Logo", before: known.logo || "–", after: logo.trim() || "–" },
             ]
           : []
       }
@@ -139,7 +151,7 @@ function CurrencyDialog({ currency: known, onClose }: { currency: Currency | nul
       onConfirm={(reason) => save.mutate(reason)}
       onClose={onClose}
     >
-      <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm">
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
         <TextInput
           label="Currency"
           description="Such as BTC."
@@ -165,6 +177,13 @@ function CurrencyDialog({ currency: known, onClose }: { currency: Currency | nul
           value={placesText}
           error={placesFault}
           onChange={(event) => setPlacesText(event.currentTarget.value)}
+        />
+        <TextInput
+          label="Logo"
+          description={`Such as "btc", for coins/btc.svg or .png in the folder of the brand. Empty: none.`}
+          value={logo}
+          maxLength={LOGO_LENGTH_MAX}
+          onChange={(event) => setLogo(event.currentTarget.value)}
         />
       </SimpleGrid>
     </ConfirmDialog>

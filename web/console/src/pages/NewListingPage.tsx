@@ -139,7 +139,12 @@ function ListingForm({ first }: { first: ListingDraft }) {
               <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="md" mt="md">
                 {text("assetName", "Name", "For example Dogecoin.", "asset.name")}
                 {text("assetPlaces", "Decimal places", "Of deposits and withdrawals.", "asset.places")}
-                {text("logo", "Logo", "The name that the pages have for it.", "asset.logo")}
+                {text(
+                  "logo",
+                  "Logo",
+                  "Such as doge, for coins/doge.svg or .png in the folder of the brand. Empty: none.",
+                  "asset.logo",
+                )}
               </SimpleGrid>
             )}
           </Card>

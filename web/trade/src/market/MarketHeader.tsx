@@ -3,6 +3,7 @@ import { ChevronDownIcon } from "@primer/octicons-react";
 import { memo, type ReactNode, useEffect, useRef, useState } from "react";
 import { brandName } from "#lib/brand.ts";
 import { Amount } from "#lib/components/Amount.tsx";
+import { CoinSign } from "#lib/components/CoinSign.tsx";
 import { late } from "#lib/components/late.tsx";
 import { compareDecimals, formatDecimal, placesOf } from "#lib/decimal.ts";
 import { t } from "#lib/language.ts";
@@ -45,7 +46,7 @@ export const MarketHeader = memo(function MarketHeader({
   ];
   return (
     <header className={classes.header}>
-      <Chooser symbol={symbol} isOpen={isOpen} onOpen={onOpen} />
+      <Chooser symbol={symbol} logo={market?.logo ?? ""} isOpen={isOpen} onOpen={onOpen} />
       <h1 className={classes.heading}>{symbol}</h1>
       {market?.name && <span className={classes.name}>{market.name}</span>}
       <div className={classes.price}>
@@ -78,10 +79,13 @@ export const MarketHeader = memo(function MarketHeader({
 /** Opens the list of all markets. Apart from the figures, which change ten times a second. */
 const Chooser = memo(function Chooser({
   symbol,
+  logo,
   isOpen,
   onOpen,
 }: {
   symbol: string;
+  /** That of the base asset. */
+  logo: string;
   isOpen: boolean;
   onOpen: (isOpen: boolean) => void;
 }) {
@@ -105,6 +109,7 @@ const Chooser = memo(function Chooser({
           color="gray"
           size="md"
           className={classes.chooser}
+          leftSection={<CoinSign asset={symbol} logo={logo} />}
           rightSection={<ChevronDownIcon />}
           aria-label={t("Market {symbol}, choose another", { symbol })}
           onClick={() => onOpen(!isOpen)}

@@ -3,6 +3,7 @@ import { SearchIcon, StarFillIcon, StarIcon } from "@primer/octicons-react";
 import { useMemo, useRef, useState } from "react";
 import { Link } from "wouter";
 import { Amount } from "#lib/components/Amount.tsx";
+import { CoinSign } from "#lib/components/CoinSign.tsx";
 import { EmptyState, ErrorState } from "#lib/components/states.tsx";
 import { placesOf } from "#lib/decimal.ts";
 import { several, t } from "#lib/language.ts";
@@ -143,7 +144,7 @@ interface EntryProps {
 }
 
 function Entry({ market, ticker, isFavourite, isCurrent, onToggle, onChoose }: EntryProps) {
-  const { symbol, active, status, name } = market;
+  const { symbol, active, status, name, logo } = market;
   return (
     <li className={classes.entry} data-current={isCurrent || undefined}>
       <Star symbol={symbol} isFavourite={isFavourite} onToggle={onToggle} />
@@ -155,7 +156,7 @@ function Entry({ market, ticker, isFavourite, isCurrent, onToggle, onChoose }: E
         onClick={onChoose}
       >
         <span className={classes.symbol}>
-          {symbol}
+          <CoinSign asset={symbol} logo={logo} /> {symbol}
           {name !== "" && <span className={classes.note}> {name}</span>}
           {(!active || status === "announced") && (
             <span className={classes.note}> {status === "announced" ? t("not open yet") : t("closed")}</span>

@@ -32,6 +32,7 @@ const market: Market = {
   name: "",
   announcement: "",
   logo: "",
+  quoteLogo: "",
   schedule: [],
 };
 const facts: Facts = { market, book: null, lastPrice: "100", available: { base: "2", quote: "1000" } };

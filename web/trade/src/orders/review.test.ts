@@ -31,6 +31,7 @@ const market: Market = {
   name: "",
   announcement: "",
   logo: "",
+  quoteLogo: "",
   schedule: [],
 };
 const level = (price: string, quantity: string) => ({

@@ -4,6 +4,7 @@ import { useMemo, useRef } from "react";
 import { Link } from "wouter";
 import { Amount } from "#lib/components/Amount.tsx";
 import { Card } from "#lib/components/Card.tsx";
+import { CoinSign } from "#lib/components/CoinSign.tsx";
 import { type Column, DataTable, withAreas } from "#lib/components/DataTable.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
@@ -200,9 +201,10 @@ function columnsOf({ symbols, toggle }: Favourites): Column<MarketRow>[] {
     {
       id: "name",
       title: t("Market"),
-      cell: ({ market: { symbol, name } }) => (
+      cell: ({ market: { symbol, name, logo } }) => (
         <span className={classes.market}>
           <Star symbol={symbol} isFavourite={symbols.includes(symbol)} onToggle={toggle} />
+          <CoinSign asset={symbol} logo={logo} />
           <Link href={`/${symbol}`} className={classes.symbol} data-market>
             {symbol}
           </Link>

@@ -1,9 +1,10 @@
 import { Button, Tabs } from "@mantine/core";
 import { ArrowDownIcon } from "@primer/octicons-react";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { useLocation } from "wouter";
 import { Amount } from "#lib/components/Amount.tsx";
 import { Card } from "#lib/components/Card.tsx";
+import { CoinSign } from "#lib/components/CoinSign.tsx";
 import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
@@ -13,8 +14,10 @@ import { t } from "#lib/language.ts";
 import { useUrlState } from "#lib/urlState.ts";
 import { floorTo, scaledText } from "#lib/scaled.ts";
 import { explainIfAny } from "../api/messages.ts";
+import { useMarkets } from "../api/queries.ts";
 import { useSession } from "../api/session.ts";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
+import { logosOf } from "../parts/logos.ts";
 import { PageLink } from "../parts/PageLink.tsx";
 import { ReservedAmount } from "../parts/ReservedAmount.tsx";
 import { DEPOSIT_COLUMNS, depositActions, depositId } from "../deposits/columns.tsx";
@@ -38,6 +41,8 @@ const CENT = 10n ** 16n;
 export default function WalletPage() {
   const worth = useWorth();
   const { balances, wallet, symbols } = worth;
+  const markets = useMarkets().data;
+  const logos = useMemo(() => logosOf(markets ?? []), [markets]);
   const [, navigate] = useLocation();
   const { session } = useSession();
   const { parameter, change } = useUrlState();
@@ -46,7 +51,16 @@ export default function WalletPage() {
   const deposit = (asset: string | null) => change({ deposit: asset });
   const [tab, setTab] = useState<string | null>("balances");
   const columns: Column<Holding>[] = [
-    { id: "asset", title: t("Asset"), cell: ({ balance }) => <strong>{balance.asset}</strong> },
+    {
+      id: "asset",
+      title: t("Asset"),
+      cell: ({ balance }) => (
+        <>
+          <CoinSign asset={balance.asset} logo={logos.get(balance.asset) ?? ""} />{" "}
+          <strong>{balance.asset}</strong>
+        </>
+      ),
+    },
     {
       id: "total",
       title: t("Total"),
