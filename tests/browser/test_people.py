@@ -141,10 +141,12 @@ def test_an_adjustment_reaches_the_user_and_stands_in_the_list(
     console: Console, operator: Operator, eve: dict[str, Any]
 ) -> None:
     operator.fund("house:adjustments", USD="500")
-    console.open(f"/users/{eve['userId']}", eve["email"])
     page = console.page
-    page.get_by_role("button", name="Do something").click()
-    page.get_by_role("menuitem", name="Adjust the balance…").click()
+    # The page of the participant leads to the page of the user, where engine and ledger both change.
+    operator.fund(eve["userId"], USDT="1")
+    console.open(f"/participants/{eve['userId']}", eve["userId"])
+    page.get_by_role("link", name="Adjust a balance").click()
+    expect(console.heading(eve["email"])).to_be_attached()
     dialog = console.dialog("Adjust the balance?")
     dialog.get_by_label("Asset").fill("usd")
     dialog.get_by_label("Amount").fill("25")

@@ -24,12 +24,13 @@ export function BalancesPage() {
           <>
             <SavedViews page="balances" />
             <Button leftSection={<DiffIcon />} onClick={() => setAdjusting(true)}>
-              Adjust a balance
+              Adjust at the engine alone
             </Button>
           </>
         }
       >
         The engine's balances. Locked backs open orders; reserved is kept for withdrawals and worst-case fees.
+        A user's balance is adjusted on the page of the user, at engine and ledger.
       </PageHeader>
       <Card flush>
         <BalancesTable

@@ -1,6 +1,7 @@
 import { Button, Select, Tabs } from "@mantine/core";
 import { CheckCircleIcon, DiffIcon, StopIcon } from "@primer/octicons-react";
 import { type ReactNode, useState } from "react";
+import { Link } from "wouter";
 import { Card } from "#lib/components/Card.tsx";
 import { CopyText } from "#lib/components/CopyText.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
@@ -10,7 +11,7 @@ import { useUrlState } from "#lib/urlState.ts";
 import { useParticipant, useSymbolNames } from "../engine/queries.ts";
 import { explain } from "../engine/messages.ts";
 import { ActivationDialog, FEE_ACCOUNT, useActivationFault } from "../parts/ActivationDialog.tsx";
-import { AdjustBalanceDialog } from "../parts/AdjustBalanceDialog.tsx";
+import { adjustingPlace } from "../parts/adjusting.ts";
 import { ActiveState } from "../parts/badges.tsx";
 import { BalancesTable } from "../parts/BalancesTable.tsx";
 import { ChoiceFilter, FilterBar, StatusFilter } from "../parts/filters.tsx";
@@ -30,7 +31,6 @@ export function ParticipantPage({ participantId }: { participantId: string }) {
   const symbols = useSymbolNames();
   const faultOf = useActivationFault();
   const [isChanging, setChanging] = useState(false);
-  const [isAdjusting, setAdjusting] = useState(false);
   const [newMode, setNewMode] = useState<string | null>(null);
   const participant = query.data;
   if (!participant && query.error) {
@@ -45,6 +45,7 @@ export function ParticipantPage({ participantId }: { participantId: string }) {
   }
   const tab = TABS.find((name) => name === url.parameter("tab")) ?? "balances";
   const fault = participant && faultOf(participant);
+  const adjusting = adjustingPlace(participantId, participant?.type ?? "");
   const symbol = url.parameter("symbol");
   const status = url.parameter("status");
   const clear = () => url.change({ symbol: null, status: null });
@@ -55,8 +56,8 @@ export function ParticipantPage({ participantId }: { participantId: string }) {
         actions={
           participant && (
             <>
-              <Button variant="default" leftSection={<DiffIcon />} onClick={() => setAdjusting(true)}>
-                Adjust a balance
+              <Button component={Link} href={adjusting.path} variant="default" leftSection={<DiffIcon />}>
+                {adjusting.title}
               </Button>
               <Button
                 variant="default"
@@ -166,9 +167,6 @@ export function ParticipantPage({ participantId }: { participantId: string }) {
       </Tabs>
       {isChanging && participant && (
         <ActivationDialog participant={participant} onClose={() => setChanging(false)} />
-      )}
-      {isAdjusting && (
-        <AdjustBalanceDialog participantId={participantId} onClose={() => setAdjusting(false)} />
       )}
       {newMode && participant && (
         <StpModeDialog participant={participant} mode={newMode} onClose={() => setNewMode(null)} />

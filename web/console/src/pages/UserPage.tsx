@@ -101,7 +101,9 @@ export function UserPage({ userId }: { userId: string }) {
   const query = useUser(userId);
   const url = useUrlState();
   const can = useCan();
-  const [asked, setAsked] = useState<Asked | null>(null);
+  // Other pages lead to the dialog by the address.
+  const isAdjusted = url.parameter("do") === "adjust" && can("balances.adjust_up");
+  const [asked, setAsked] = useState<Asked | null>(isAdjusted ? { dialog: "adjust" } : null);
   const user = query.data;
   if (!user) {
     return (

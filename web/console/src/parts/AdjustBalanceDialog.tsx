@@ -21,7 +21,7 @@ interface AdjustBalanceDialogProps {
   onClose: () => void;
 }
 
-/** Add to a balance or take from it, with before and after, a reason, and the participant's id typed. */
+/** Add to a balance of the engine or take from it, with before and after, a reason, and the participant's id typed. */
 export function AdjustBalanceDialog(props: AdjustBalanceDialogProps) {
   const engine = useEngine();
   const refresh = useRefresh();
@@ -51,7 +51,7 @@ export function AdjustBalanceDialog(props: AdjustBalanceDialogProps) {
   });
   return (
     <ConfirmDialog
-      title="Adjust a balance"
+      title="Adjust a balance at the engine alone"
       operator={useOperator()}
       missing={[
         participant === "" && "name a participant",
@@ -83,12 +83,12 @@ export function AdjustBalanceDialog(props: AdjustBalanceDialogProps) {
       onConfirm={(reason) => adjust.mutate(reason)}
       onClose={props.onClose}
     >
-      <p>
-        An adjustment changes the engine's balance alone. The ledger is not posted: `openspot reconcile` names
-        the difference until it is booked, which the page Health does (“Adjustments at the engine alone”).
-        What a user is given or owes belongs on the page of the user, where an adjustment is posted in the
-        ledger, too.
-      </p>
+      <WarningNote>
+        This makes a difference between engine and ledger. `openspot reconcile` reports it, and no proof of
+        reserves can be made of an account that the ledger sees below zero, until the difference is booked: on
+        the page Health, “Adjustments at the engine alone”. What a user is given or owes belongs on the page
+        of the user, where one transfer changes both.
+      </WarningNote>
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
         <TextInput
           label="Participant id"

@@ -56,7 +56,7 @@ interface BalancesTableProps {
   showsParticipant?: boolean;
 }
 
-/** Balances of a participant or of all, with the way to adjust one. */
+/** Balances of a participant, or of all with the way to adjust one. */
 export function BalancesTable({
   participantId,
   currency,
@@ -92,7 +92,6 @@ export function BalancesTable({
           </EmptyState>
         }
         actions={(row) => [
-          { label: "Adjust balance…", icon: <DiffIcon />, onClick: () => setAdjusted(row) },
           {
             label: "Copy total",
             icon: <CopyIcon />,
@@ -100,6 +99,11 @@ export function BalancesTable({
           },
           ...(showsParticipant
             ? [
+                {
+                  label: "Adjust at the engine alone…",
+                  icon: <DiffIcon />,
+                  onClick: () => setAdjusted(row),
+                },
                 {
                   label: "Open participant",
                   icon: <PersonIcon />,
