@@ -110,7 +110,7 @@ export const PARTICIPANT_TYPES: readonly TypeDescription[] = [
 export const CREATABLE_TYPES = PARTICIPANT_TYPES.filter(({ creatable }) => creatable);
 
 export const ENFORCED =
-  "The engine enforces two rules: sessions of type SUPER_ADMIN and SYSTEM may call every administration method, and no other session may call any. Every active participant may trade. Finer permissions are those of operators' roles: the REST edge, custody and the web server refuse a call without the one that it needs.";
+  "The engine enforces two rules: sessions of type SUPER_ADMIN and SYSTEM may call every administration method, and no other session may call any. Every active participant may trade. Finer permissions are those of operators' roles: the REST edge, custody and the web server refuse a call without the one that it needs. No call needs some names of this catalogue: they open nothing, and each says so. Pages that need a session with the engine ask for no permission.";
 
 export interface StpDescription {
   mode: string;

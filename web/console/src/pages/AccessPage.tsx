@@ -7,10 +7,24 @@ import { plural } from "#lib/counts.ts";
 import { useUrlState } from "#lib/urlState.ts";
 import { ENFORCED, PARTICIPANT_TYPES, PERMISSION_GROUPS } from "../engine/catalogue.ts";
 import { explainIfAny } from "../engine/messages.ts";
+import { NAVIGATION } from "../frame/navigation.tsx";
+import { OPENED } from "../operator/opened.ts";
 import { useRoles } from "../operator/queries.ts";
 import { ROLES } from "../operator/roles.ts";
 import { ChoiceFilter, FilterBar, TextFilter } from "../parts/filters.tsx";
 import classes from "./AccessPage.module.css";
+
+const EVERY_PAGE = "*";
+const PAGES = NAVIGATION.flatMap((group) => group.entries);
+
+/** Where a permission opens something, in words. */
+function openedBy(name: string): string {
+  const paths = OPENED[name];
+  if (paths === undefined) return "opens nothing";
+  if (paths.includes(EVERY_PAGE)) return "opens every page";
+  const titles = PAGES.filter(({ path }) => paths.includes(path)).map(({ title }) => title);
+  return `opens ${titles.join(" · ")}`;
+}
 
 /** The catalogue of participant types, of operators' roles, and of permissions with their holders. */
 export function AccessPage() {
@@ -110,7 +124,7 @@ export function AccessPage() {
             <table key={group.title} className={classes.permissions} aria-label={group.title}>
               <thead>
                 <tr>
-                  <th scope="colgroup" colSpan={4}>
+                  <th scope="colgroup" colSpan={5}>
                     {group.title}
                   </th>
                 </tr>
@@ -122,6 +136,7 @@ export function AccessPage() {
                       <code>{permission.name}</code>
                     </th>
                     <td>{permission.title}</td>
+                    <td className={classes.holders}>{openedBy(permission.name)}</td>
                     <td className={classes.holders}>{rolesWith(permission.name).join(" · ") || "no role"}</td>
                     <td className={classes.holders}>{permission.holders.join(" · ")}</td>
                   </tr>
