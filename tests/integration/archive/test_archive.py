@@ -274,10 +274,10 @@ async def test_a_user_finds_what_left(aged: MirroredMarket, folder: Path) -> Non
 async def test_indexes_are_made_anew_and_an_abandoned_one_goes(pool: asyncpg.Pool, settings: Settings) -> None:
     await fill(pool, 20_000)
     names = [row[0] for row in await pool.fetch(INDEXES)]
-    assert "orders_client_ccnew" not in names
+    assert "orders_by_client_id_ccnew" not in names
     # It stays and is invalid, as after a REINDEX that was interrupted.
     with pytest.raises(asyncpg.UniqueViolationError):
-        await pool.execute("CREATE UNIQUE INDEX CONCURRENTLY orders_client_ccnew ON orders (side)")
+        await pool.execute("CREATE UNIQUE INDEX CONCURRENTLY orders_by_client_id_ccnew ON orders (side)")
     compacted = await compact(settings.database_url, {"orders", "entries"})
     assert {each.name for each in compacted} > {"orders_pkey", "orders_open", "ledger_entries_pkey"}
     assert not any(each.name.startswith(("trades", "audit")) for each in compacted)

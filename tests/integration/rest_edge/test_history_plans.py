@@ -27,7 +27,7 @@ SHAPES = {
     "orders of lists": {"orders_of_list"},
     "orders of a list": {"orders_of_list"},
     "order": {"orders_pkey"},
-    "order by client id": {"orders_client"},
+    "order by client id": {"orders_by_client_id"},
     "orders": {"orders_of_user"},
     "orders, half way back": {"orders_of_user"},
     "open orders": {"orders_open"},

@@ -1,6 +1,7 @@
 """What operators do for users: find, lock, end sessions, note, limit, and what needs two persons."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,11 +11,12 @@ from openspot.http.operators import OperatorRole
 from openspot.kit.clock import utc_now
 from openspot.rest_edge.identity.credentials.store import AuthStore, NewSession, User
 from openspot.rest_edge.operators.lists.listings import DEPOSITS, PAYMENTS, WITHDRAWALS, ListFilter
-from openspot.rest_edge.operators.users.search import FOUND
+from openspot.rest_edge.operators.users.search import FOUND, FOUND_MAX, search
 from tests.support.authenticator import enable_mfa, log_in, register
 from tests.support.edge_operators import make_operator
 from tests.support.fake_engine_http import FakeEngineHttp
 from tests.support.filled_tables import insert
+from tests.support.histories import fill
 from tests.support.rest_client import Reply, RestClient
 from tests.support.waiting import eventually
 
@@ -50,18 +52,40 @@ async def test_a_user_is_found_by_whatever_the_operator_has(edge: RestClient, po
     await edge("PATCH", "/users/me/profile", {"displayName": "Eve Ünder"})
     user = {"user_id": eve}
     await insert(pool, "custody_addresses", user, address="0xabc1")
+    await insert(pool, "withdrawal_addresses", user, address_id="a1", address="bc1saved")
     await insert(pool, "custody_deposits", user, tx_hash="0xdead")
-    await insert(pool, "orders", user, order_id="Ord3rOrd3rOrd3rX")
+    await insert(
+        pool, "custody_withdrawals", user, withdrawal_id="With1", address="0xsent", tx_hash="0xbeef",
+        client_withdrawal_id=None,
+    )  # fmt: skip
+    await insert(
+        pool, "orders", user, order_id="Ord3rOrd3rOrd3rX", engine_order_id=907_060_504, client_order_id="my Order-7",
+    )  # fmt: skip
+    await insert(pool, "trades", {"buyer_id": eve}, trade_id="BTC-USD-77", seller_id="house:x")
+    await insert(pool, "ledger_entries", user, transaction_id="transfer:t1")
     await insert(pool, "payments", user, payment_id="Pay1")
+    # Everything of another, beside it.
+    for table in (
+        "custody_addresses", "withdrawal_addresses", "custody_deposits", "custody_withdrawals", "orders",
+        "ledger_entries", "payments",
+    ):  # fmt: skip
+        await insert(pool, table, {"user_id": "another"})
     await make_operator(edge, pool, ADA, SUPPORT)
     for text, by in {
-        "EVE@": "email", "EVE Ü": "name", eve: "id", "0xABC1": "deposit address", "DEAD": "deposit",
-        "Ord3rOrd3rOrd3rX": "order", "Pay1": "payment",
+        "EVE@": "email", "EVE Ü": "name", eve: "id", "0xABC1": "deposit address", "BC1SAVED": "saved address",
+        "SENT": "withdrawal address", "DEAD": "deposit", "With1": "withdrawal", "BEEF": "withdrawal",
+        "Ord3rOrd3rOrd3rX": "order", "907060504": "engine order", "my%20Order-7": "client order id",
+        "transfer:t1": "ledger entry", "Pay1": "payment",
     }.items():  # fmt: skip
         reply = await edge("GET", f"/operator/users/search?q={text}")
         assert [(user["userId"], user["foundBy"]) for user in reply.body["users"]] == [(eve, by)], text
-    # Too short for a prefix, a wildcard, a quote: nothing, and no error.
-    for text in ("ev", "%25%25%25", "a'b--", "_ve"):
+    # Both sides of a trade, and of a trade alone: no account of the house is a user.
+    sides = (await edge("GET", "/operator/users/search?q=BTC-USD-77")).body["users"]
+    assert [(user["userId"], user["email"], user["foundBy"]) for user in sides] == [
+        (eve, EVE, "trade"), ("house:x", None, "trade"),
+    ]  # fmt: skip
+    # Too short for a prefix, a wildcard, a quote, no number of an engine: nothing, and no error.
+    for text in ("ev", "%25%25%25", "a'b--", "_ve", "my order-7", "00", "9223372036854775808", "٩٠٧٠٦٠٥٠٤", "9" * 128):
         reply = await edge("GET", f"/operator/users/search?q={text}")
         assert (reply.status, reply.body) == (200, {"users": [], "complete": True}), text
     assert (await edge("GET", "/operator/users/search?q=%00%00")).status == 400
@@ -72,8 +96,26 @@ async def test_a_user_is_found_by_whatever_the_operator_has(edge: RestClient, po
     assert (await edge("GET", "/operator/users?to=2020-01-01T00:00:00Z")).body == []
 
 
+async def test_who_uses_an_id_again_and_again_hides_nobody_else(pool: asyncpg.Pool) -> None:
+    await fill(pool, 100)
+    await pool.execute("UPDATE orders SET client_order_id = 'bot', user_id = 'a' WHERE engine_order_id < 100")
+    await pool.execute("UPDATE orders SET client_order_id = 'bot', user_id = 'b' WHERE engine_order_id = 100")
+    found, is_complete = await search(pool, "bot")
+    assert ([user.user_id for user in found], is_complete) == (["a", "b"], True)
+
+
+async def test_a_search_says_that_there_are_more_than_it_shows(pool: asyncpg.Pool) -> None:
+    for number in range(FOUND_MAX):
+        await insert(pool, "users", {"user_id": f"u{number:02}"}, email=f"many{number:02}@example.org", role="user")
+    found, is_complete = await search(pool, "many")
+    assert (len({user.user_id for user in found}), is_complete) == (FOUND_MAX, True)
+    await insert(pool, "users", {"user_id": "u99"}, email="many99@example.org", role="user")
+    found, is_complete = await search(pool, "many")
+    assert (len({user.user_id for user in found}), is_complete) == (FOUND_MAX, False)
+
+
 async def test_a_search_and_every_list_read_indexes(edge: RestClient, pool: asyncpg.Pool) -> None:
-    queries: list[tuple[str, list[Any]]] = [(FOUND, ["eve@", "eve@", "eveA", True, ["eve@"], "eve", "evf"])]
+    queries: list[tuple[str, list[Any]]] = [(FOUND, ["eve@", "eve@", "eveA", True, ["eve@"], "eve", "evf", 7])]
     for listing in (WITHDRAWALS, DEPOSITS, PAYMENTS):
         queries.append(listing.query(ListFilter(), None, 50))
         queries.append(listing.query(ListFilter(user_id="u1"), None, 50))
@@ -84,6 +126,11 @@ async def test_a_search_and_every_list_read_indexes(edge: RestClient, pool: asyn
         for text, values in queries:
             plan = "\n".join(row[0] for row in await connection.fetch(f"EXPLAIN {text}", *values))
             assert "Seq Scan" not in plan, plan
+            if text is FOUND:
+                used = set(re.findall(r" using (\w+) on orders| on (orders\w+)", plan))
+                assert {"".join(names) for names in used} == {
+                    "orders_pkey", "orders_engine_order_id_key", "orders_by_client_id",
+                }, plan  # fmt: skip
 
 
 async def test_one_user_is_shown_with_balances_of_both_sides(

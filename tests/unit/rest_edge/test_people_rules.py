@@ -26,7 +26,7 @@ from openspot.rest_edge.operators.pending.rules import (
     require_other_person,
 )
 from openspot.rest_edge.operators.users.balances import Held, SideBySide, side_by_side
-from openspot.rest_edge.operators.users.search import prefix_bounds, spellings
+from openspot.rest_edge.operators.users.search import engine_number, prefix_bounds, spellings
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 NOBODY: frozenset[str] = frozenset()
@@ -119,6 +119,17 @@ def test_what_begins_with_a_text_lies_between_its_bounds() -> None:
 def test_an_address_is_found_however_it_was_typed() -> None:
     assert spellings("0xAB") == sorted({"0xAB", "0xab", "0x0xab"})
     assert "0xab" in spellings("AB")
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1", 1), ("9223372036854775807", 2**63 - 1), ("9223372036854775808", None), ("0", None), ("-1", None),
+        ("1.0", None), (" 1", None), ("٩", None), ("²", None), ("", None),
+    ],
+)  # fmt: skip
+def test_a_number_of_the_engine_is_one_that_the_column_holds(text: str, number: int | None) -> None:
+    assert engine_number(text) == number
 
 
 def test_balances_stand_side_by_side_with_their_difference() -> None:

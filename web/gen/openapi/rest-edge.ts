@@ -24585,7 +24585,7 @@ export interface operations {
     search_users: {
         parameters: {
             query: {
-                /** @description What an email address or a name begins with (three letters or more), or exactly: the id of a user, order, trade, withdrawal, payment or ledger entry, an address, a transaction */
+                /** @description What an email address or a name begins with (three letters or more), or exactly: the id of a user, order, trade, withdrawal, payment or ledger entry, a client order id, the engine's number of an order, an address, a transaction */
                 q: string;
             };
             header?: never;

@@ -36,7 +36,8 @@ SearchQuery = Annotated[
         max_length=128,
         pattern=r"^[^\x00-\x1f\x7f]+$",
         description="What an email address or a name begins with (three letters or more), or exactly: the id of a "
-        "user, order, trade, withdrawal, payment or ledger entry, an address, a transaction",
+        "user, order, trade, withdrawal, payment or ledger entry, a client order id, the engine's number of an order, "
+        "an address, a transaction",
     ),
 ]
 SinceQuery = Annotated[UtcDatetime | None, Query(alias="from", description="Registered then or later")]
