@@ -46,7 +46,13 @@ def eve(platform: ChildPlatform) -> dict[str, Any]:
 
 def post(url: str, body: dict[str, str]) -> dict[str, Any]:
     """Send a request of JSON, and return the reply's body."""
-    request = urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    return send("POST", url, body)
+
+
+def send(method: str, url: str, body: dict[str, str], token: str = "") -> dict[str, Any]:
+    """The same with another method, and with the token of a session."""
+    headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+    request = urllib.request.Request(url, json.dumps(body).encode(), headers, method=method)
     with urllib.request.urlopen(request, timeout=stretched(60)) as response:
         reply: dict[str, Any] = json.loads(response.read())
     return reply
@@ -61,7 +67,9 @@ def test_every_page_of_people_fits_and_is_accessible(console: Console, path: str
 
 
 @pytest.mark.proof
-def test_a_user_is_found_locked_and_noted(console: Console, eve: dict[str, Any]) -> None:
+def test_a_user_is_found_locked_and_noted(console: Console, platform: ChildPlatform, eve: dict[str, Any]) -> None:
+    profile = {"language": "de", "timeZone": "Europe/Vienna"}
+    send("PATCH", f"{platform.settings.rest_url}/api/v1/users/me/profile", profile, eve["accessToken"])
     console.open("/users", "Users")
     page = console.page
     field = page.get_by_role("textbox", name="E-mail, name, id, address, transaction or order")
@@ -69,6 +77,9 @@ def test_a_user_is_found_locked_and_noted(console: Console, eve: dict[str, Any])
     field.press("Enter")
     console.row("Users", eve["email"]).get_by_role("link", name=eve["userId"]).click()
     expect(console.heading(eve["email"])).to_be_visible()
+    facts = page.locator("dl").first
+    for name, value in (("Language", "German"), ("Time zone", "Europe/Vienna"), ("Role of access tokens", "user")):
+        expect(facts.locator("div", has=page.get_by_text(name, exact=True)).locator("dd")).to_have_text(value)
     page.get_by_role("button", name="Do something").click()
     page.get_by_role("menuitem", name="Lock the login…").click()
     dialog = console.dialog("Lock the login?")
@@ -156,7 +167,13 @@ def test_an_adjustment_reaches_the_user_and_stands_in_the_list(
     dialog.get_by_label(f"Type {eve['userId']} to confirm").fill(eve["userId"])
     dialog.get_by_role("button", name="Give to the user").click()
     expect(console.toast("The balance is adjusted")).to_be_visible()
-    expect(console.row("Balances", "USD", "25")).to_be_visible()
+    # The ledger's total and what is available in it, beside the engine's.
+    balances = page.get_by_role("table", name="Balances")
+    expect(balances.get_by_role("columnheader")).to_have_text([
+        "Asset", "Engine total", "Engine available", "Ledger total", "Ledger available", "Difference",
+    ])  # fmt: skip
+    row = console.row("Balances", "USD", "25")
+    expect(row.get_by_role("cell")).to_have_text(["USD", *["25"] * 4, "–"])
     console.open(f"/adjustments?user={eve['userId']}", "Adjustments")
     expect(console.row("Adjustments", eve["userId"], "delayed withdrawal")).to_be_visible()
 

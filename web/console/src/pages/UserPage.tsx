@@ -34,6 +34,7 @@ import {
   UserTrades,
 } from "../parts/UserLists.tsx";
 import { UserDeposits, UserPayments, UserWithdrawals } from "../parts/UserMoney.tsx";
+import { languageName } from "../people/languageName.ts";
 import { useUser, type UserOverview } from "../people/queries.ts";
 import classes from "./ParticipantPage.module.css";
 
@@ -323,6 +324,9 @@ function Facts({ user }: { user: UserOverview }) {
           {user.verificationLevel} <VerificationBadge status={user.verificationStatus} />
         </span>
       </Fact>
+      <Fact name="Language">{languageName(user.language)}</Fact>
+      <Fact name="Time zone">{user.timeZone ?? "not chosen"}</Fact>
+      <Fact name="Role of access tokens">{user.role}</Fact>
       <Fact name="Plan">{user.plan ?? "–"}</Fact>
       <Fact name="Own limits">{own.length === 0 ? "–" : own}</Fact>
     </>

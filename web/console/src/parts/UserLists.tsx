@@ -8,6 +8,7 @@ import { TimeText } from "#lib/components/TimeText.tsx";
 import { explainIfAny } from "../engine/messages.ts";
 import { type Edge, type Schemas, type Slice, slice } from "../operator/client.ts";
 import { useGrowingList, useUserBalances, useUserKeys, useUserSessions } from "../people/queries.ts";
+import classes from "./UserLists.module.css";
 
 const at = (time: string) => <TimeText milliseconds={Date.parse(time)} />;
 
@@ -48,6 +49,12 @@ const BALANCES: readonly Column<Balance>[] = [
   { id: "free", title: "Engine available", align: "right", cell: (row) => amountOr(row.engineAvailable) },
   { id: "ledger", title: "Ledger total", align: "right", cell: (row) => amountOr(row.ledgerTotal) },
   {
+    id: "posted",
+    title: "Ledger available",
+    align: "right",
+    cell: (row) => amountOr(row.ledgerAvailable),
+  },
+  {
     id: "difference",
     title: "Difference",
     align: "right",
@@ -68,6 +75,12 @@ export function UserBalances({ userId }: { userId: string }) {
   return (
     <DataTable
       label="Balances"
+      toolbar={
+        <p className={classes.note}>
+          Totals are compared. What open orders hold is locked at the engine and stays available in the
+          ledger.
+        </p>
+      }
       columns={BALANCES}
       rows={query.data}
       rowId={(row) => row.asset}
