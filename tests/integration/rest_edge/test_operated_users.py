@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 import asyncpg
@@ -10,13 +11,21 @@ import asyncpg
 from openspot.http.operators import OperatorRole
 from openspot.kit.clock import utc_now
 from openspot.rest_edge.identity.credentials.store import AuthStore, NewSession, User
+from openspot.rest_edge.operators.adjustments import store as adjustments
+from openspot.rest_edge.operators.adjustments.store import AdjustmentFilter
 from openspot.rest_edge.operators.lists.listings import DEPOSITS, PAYMENTS, WITHDRAWALS, ListFilter
-from openspot.rest_edge.operators.users.search import FOUND, FOUND_MAX, search
+from openspot.rest_edge.operators.pending import store as requests
+from openspot.rest_edge.operators.pending.rules import RequestStatus
+from openspot.rest_edge.operators.pending.store import RequestFilter
+from openspot.rest_edge.operators.spans import Span
+from openspot.rest_edge.operators.treasury import store as treasury
+from openspot.rest_edge.operators.users.search import FOUND, FOUND_MAX, newest, search
+from openspot.rest_edge.operators.verification.store import queue
 from tests.support.authenticator import enable_mfa, log_in, register
 from tests.support.edge_operators import make_operator
 from tests.support.fake_engine_http import FakeEngineHttp
 from tests.support.filled_tables import insert
-from tests.support.histories import fill
+from tests.support.histories import RecordingPool, fill
 from tests.support.rest_client import Reply, RestClient
 from tests.support.waiting import eventually
 
@@ -120,6 +129,17 @@ async def test_a_search_and_every_list_read_indexes(edge: RestClient, pool: asyn
         queries.append(listing.query(ListFilter(), None, 50))
         queries.append(listing.query(ListFilter(user_id="u1"), None, 50))
     queries.append(WITHDRAWALS.query(ListFilter(assignee="user:ada"), None, 50))
+    recording, day = RecordingPool(pool), Span(utc_now() - timedelta(days=1), utc_now())
+    after = (utc_now(), "x")
+    await newest(recording, 50, after, day)
+    await queue(recording, "pending", day, 50, after)
+    await adjustments.page(recording, AdjustmentFilter(span=day), 50, after)
+    await adjustments.page(recording, AdjustmentFilter("u1", span=day), 50, after)
+    await requests.page(recording, RequestFilter(span=day), 50, after)
+    await requests.page(recording, RequestFilter(RequestStatus.WAITING, span=day), 50, after)
+    await requests.page(recording, RequestFilter(user_id="u1", span=day), 50, after)
+    await treasury.page(recording, None, day, 50, after)
+    queries += [(text, list(values)) for text, values in recording.issued]
     async with pool.acquire() as connection, connection.transaction():
         await connection.execute("SET LOCAL enable_seqscan = off")
         await connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")

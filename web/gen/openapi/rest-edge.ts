@@ -3244,10 +3244,30 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * All users, newest first
+         * All users by their registration, newest first
          * @description Only an operator with the permission `users.read` may call it. The `standard` limits count the request.
          */
         get: operations["list_users"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/users/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * All users as a file, newest first
+         * @description Only an operator with the permission `users.export` may call it. The `standard` limits count the request.
+         */
+        get: operations["export_users"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3316,6 +3336,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/operator/users/{userId}/orders/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A user's orders as a file, newest first
+         * @description Only an operator with the permission `trades.export` may call it. The `standard` limits count the request.
+         */
+        get: operations["export_user_orders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operator/users/{userId}/trades": {
         parameters: {
             query?: never;
@@ -3328,6 +3368,26 @@ export interface paths {
          * @description Only an operator with the permission `trades.read_all` may call it. The `standard` limits count the request.
          */
         get: operations["list_user_trades"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/users/{userId}/trades/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A user's trades as a file, newest first
+         * @description Only an operator with the permission `trades.export` may call it. The `standard` limits count the request.
+         */
+        get: operations["export_user_trades"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3656,6 +3716,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/operator/requests/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What operators asked for as a file, newest first
+         * @description Only an operator with the permission `users.export` may call it. The `standard` limits count the request.
+         */
+        get: operations["export_operator_requests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operator/requests/{id}": {
         parameters: {
             query?: never;
@@ -3748,6 +3828,26 @@ export interface paths {
          * @description Only an operator with the permission `balances.read_all` may call it. The `standard` limits count the request.
          */
         get: operations["list_adjustments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/adjustments/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The adjustments that were made as a file, newest first
+         * @description Only an operator with the permission `balances.export` may call it. The `standard` limits count the request.
+         */
+        get: operations["export_adjustments"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3860,6 +3960,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/operator/treasury/transfers/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The transfers between the house's accounts that were made as a file, newest first
+         * @description Only an operator with the permission `balances.export` may call it. The `standard` limits count the request.
+         */
+        get: operations["export_house_transfers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operator/treasury/transfers/{id}": {
         parameters: {
             query?: never;
@@ -3892,6 +4012,26 @@ export interface paths {
          * @description Only an operator with the permission `kyc.read` may call it. The `standard` limits count the request.
          */
         get: operations["list_verifications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/verifications/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Verifications in a state as a file, without what users stated, the one that waits longest first
+         * @description Only an operator with the permission `users.export` may call it. The `standard` limits count the request.
+         */
+        get: operations["export_verifications"];
         put?: never;
         post?: never;
         delete?: never;
@@ -24653,14 +24793,14 @@ export interface operations {
     list_users: {
         parameters: {
             query?: {
-                /** @description Registered then or later */
-                from?: (string) | null;
-                /** @description Registered before that */
-                to?: (string) | null;
                 /** @description How many entries at most */
                 limit?: number;
                 /** @description Where to go on: `X-Next-Cursor` of the page before */
                 cursor?: string | null;
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
             };
             header?: never;
             path?: never;
@@ -24680,6 +24820,82 @@ export interface operations {
                 };
             };
             /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    export_users: {
+        parameters: {
+            query: {
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
+                /** @description Why the file is made; the trail keeps it */
+                reason: string;
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "text/csv": string;
+                    "application/vnd.apache.parquet": string;
+                };
+            };
+            /** @description a parameter is not valid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -24878,6 +25094,10 @@ export interface operations {
                 limit?: number;
                 /** @description Where to go on: `X-Next-Cursor` of the page before */
                 cursor?: string | null;
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
             };
             header?: never;
             path: {
@@ -24946,6 +25166,85 @@ export interface operations {
             };
         };
     };
+    export_user_orders: {
+        parameters: {
+            query: {
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
+                /** @description Why the file is made; the trail keeps it */
+                reason: string;
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the user */
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "text/csv": string;
+                    "application/vnd.apache.parquet": string;
+                };
+            };
+            /** @description a parameter is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     list_user_trades: {
         parameters: {
             query?: {
@@ -24953,6 +25252,10 @@ export interface operations {
                 limit?: number;
                 /** @description Where to go on: `X-Next-Cursor` of the page before */
                 cursor?: string | null;
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
             };
             header?: never;
             path: {
@@ -24975,6 +25278,85 @@ export interface operations {
                 };
             };
             /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    export_user_trades: {
+        parameters: {
+            query: {
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
+                /** @description Why the file is made; the trail keeps it */
+                reason: string;
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the user */
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "text/csv": string;
+                    "application/vnd.apache.parquet": string;
+                };
+            };
+            /** @description a parameter is not valid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -26913,14 +27295,18 @@ export interface operations {
     list_operator_requests: {
         parameters: {
             query?: {
-                /** @description Only requests in this state */
-                status?: components["schemas"]["RequestStatus"] | null;
-                /** @description Only those of this user */
-                userId?: string | null;
                 /** @description How many entries at most */
                 limit?: number;
                 /** @description Where to go on: `X-Next-Cursor` of the page before */
                 cursor?: string | null;
+                /** @description Only requests in this state */
+                status?: components["schemas"]["RequestStatus"] | null;
+                /** @description Only those of this user */
+                userId?: string | null;
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
             };
             header?: never;
             path?: never;
@@ -26940,6 +27326,86 @@ export interface operations {
                 };
             };
             /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    export_operator_requests: {
+        parameters: {
+            query: {
+                /** @description Only requests in this state */
+                status?: components["schemas"]["RequestStatus"] | null;
+                /** @description Only those of this user */
+                userId?: string | null;
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
+                /** @description Why the file is made; the trail keeps it */
+                reason: string;
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "text/csv": string;
+                    "application/vnd.apache.parquet": string;
+                };
+            };
+            /** @description a parameter is not valid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -27422,16 +27888,20 @@ export interface operations {
     list_adjustments: {
         parameters: {
             query?: {
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description Where to go on: `X-Next-Cursor` of the page before */
+                cursor?: string | null;
                 /** @description Only those of this user */
                 userId?: string | null;
                 /** @description Only adjustments in this state */
                 status?: ("pending" | "done" | "refused") | null;
                 /** @description Only adjustments of this category */
                 category?: components["schemas"]["Category"] | null;
-                /** @description How many entries at most */
-                limit?: number;
-                /** @description Where to go on: `X-Next-Cursor` of the page before */
-                cursor?: string | null;
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
             };
             header?: never;
             path?: never;
@@ -27451,6 +27921,88 @@ export interface operations {
                 };
             };
             /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    export_adjustments: {
+        parameters: {
+            query: {
+                /** @description Only those of this user */
+                userId?: string | null;
+                /** @description Only adjustments in this state */
+                status?: ("pending" | "done" | "refused") | null;
+                /** @description Only adjustments of this category */
+                category?: components["schemas"]["Category"] | null;
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
+                /** @description Why the file is made; the trail keeps it */
+                reason: string;
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "text/csv": string;
+                    "application/vnd.apache.parquet": string;
+                };
+            };
+            /** @description a parameter is not valid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -27828,6 +28380,10 @@ export interface operations {
                 limit?: number;
                 /** @description Where to go on: `X-Next-Cursor` of the page before */
                 cursor?: string | null;
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
             };
             header?: never;
             path?: never;
@@ -28003,6 +28559,84 @@ export interface operations {
             };
         };
     };
+    export_house_transfers: {
+        parameters: {
+            query: {
+                /** @description Only transfers from or to this account of the house */
+                account?: string | null;
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
+                /** @description Why the file is made; the trail keeps it */
+                reason: string;
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "text/csv": string;
+                    "application/vnd.apache.parquet": string;
+                };
+            };
+            /** @description a parameter is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     get_house_transfer: {
         parameters: {
             query?: never;
@@ -28089,6 +28723,10 @@ export interface operations {
                 limit?: number;
                 /** @description Where to go on: `X-Next-Cursor` of the page before */
                 cursor?: string | null;
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
             };
             header?: never;
             path?: never;
@@ -28108,6 +28746,84 @@ export interface operations {
                 };
             };
             /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    export_verifications: {
+        parameters: {
+            query: {
+                /** @description Those in this state */
+                status?: components["schemas"]["KycState"];
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
+                /** @description Why the file is made; the trail keeps it */
+                reason: string;
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "text/csv": string;
+                    "application/vnd.apache.parquet": string;
+                };
+            };
+            /** @description a parameter is not valid */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -28521,10 +29237,6 @@ export interface operations {
     export_withdrawals: {
         parameters: {
             query: {
-                /** @description Why the file is made; the trail keeps it */
-                reason: string;
-                /** @description What the file is written as */
-                format?: components["schemas"]["FileFormat"];
                 /** @description Only those that this operator is asked to decide on, or nobody */
                 assignee?: string | null;
                 /** @description Only those of this user */
@@ -28537,6 +29249,10 @@ export interface operations {
                 from?: (string) | null;
                 /** @description Created before that */
                 to?: (string) | null;
+                /** @description Why the file is made; the trail keeps it */
+                reason: string;
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
             };
             header?: never;
             path?: never;
@@ -28687,10 +29403,6 @@ export interface operations {
     export_deposits: {
         parameters: {
             query: {
-                /** @description Why the file is made; the trail keeps it */
-                reason: string;
-                /** @description What the file is written as */
-                format?: components["schemas"]["FileFormat"];
                 /** @description Only those of this user */
                 userId?: string | null;
                 /** @description Only those of this asset */
@@ -28701,6 +29413,10 @@ export interface operations {
                 from?: (string) | null;
                 /** @description Created before that */
                 to?: (string) | null;
+                /** @description Why the file is made; the trail keeps it */
+                reason: string;
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
             };
             header?: never;
             path?: never;
@@ -28851,10 +29567,6 @@ export interface operations {
     export_payments: {
         parameters: {
             query: {
-                /** @description Why the file is made; the trail keeps it */
-                reason: string;
-                /** @description What the file is written as */
-                format?: components["schemas"]["FileFormat"];
                 /** @description Only those of this user */
                 userId?: string | null;
                 /** @description Only those of this asset */
@@ -28865,6 +29577,10 @@ export interface operations {
                 from?: (string) | null;
                 /** @description Created before that */
                 to?: (string) | null;
+                /** @description Why the file is made; the trail keeps it */
+                reason: string;
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
             };
             header?: never;
             path?: never;

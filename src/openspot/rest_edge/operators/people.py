@@ -24,6 +24,7 @@ from openspot.rest_edge.operators.assignments.service import Assignments
 from openspot.rest_edge.operators.booking.service import BookingApproval
 from openspot.rest_edge.operators.bulk.routes import bulk_routes
 from openspot.rest_edge.operators.bulk.service import BulkActions
+from openspot.rest_edge.operators.exports import Exports
 from openspot.rest_edge.operators.lists.routes import list_routes
 from openspot.rest_edge.operators.lists.service import Lists
 from openspot.rest_edge.operators.pending.routes import request_routes
@@ -66,6 +67,7 @@ class PeopleServices:
     assignments: Assignments
     bulk: BulkActions
     plans: Plans
+    exports: Exports
     pool: Pool
 
 
@@ -131,6 +133,7 @@ def make_people_services(
         assignments=Assignments(pool, now),
         bulk=BulkActions(pool, orders),
         plans=Plans(pool, bus),
+        exports=Exports(pool),
         pool=pool,
     )
 
@@ -138,12 +141,12 @@ def make_people_services(
 def people_routes(prefix: str, people: PeopleServices, sessions: OperatorSessions) -> list[Router]:
     """The operators' routes of people and their money, below `prefix`."""
     return [
-        user_reading_routes(prefix, people.users, people.views),
+        user_reading_routes(prefix, people.users, people.views, people.exports),
         user_change_routes(prefix, people.users, people.second_factor_reset, people.closure),
-        request_routes(prefix, people.pending),
-        adjustment_routes(prefix, people.adjustments),
-        treasury_routes(prefix, people.house_accounts, people.house_transfers),
-        verification_routes(prefix, people.verifications),
+        request_routes(prefix, people.pending, people.exports),
+        adjustment_routes(prefix, people.adjustments, people.exports),
+        treasury_routes(prefix, people.house_accounts, people.house_transfers, people.exports),
+        verification_routes(prefix, people.verifications, people.exports),
         list_routes(prefix, people.lists),
         assignment_routes(prefix, people.assignments),
         bulk_routes(prefix, people.bulk, people.users, people.verifications, sessions),

@@ -5,10 +5,11 @@ Parquet file an amount is decimal(38, 18), a time is a timestamp in UTC, and a c
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Container, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any
 
+import msgspec
 from fastapi import Query
 from starlette.responses import Response, StreamingResponse
 
@@ -44,10 +45,21 @@ _KINDS = {"decimal": ColumnType.DECIMAL, "date-time": ColumnType.TIME}
 _KINDS_BY_TYPE = {"integer": ColumnType.COUNT, "boolean": ColumnType.FLAG}
 
 
-def columns_of(row: type[ResponseBody]) -> tuple[Column, ...]:
-    """The columns for the rows that `row` documents, by the names of its fields."""
-    properties = row.model_json_schema(by_alias=False, mode="serialization")["properties"]
-    return tuple(Column(name, _kind_of(schema)) for name, schema in properties.items())
+def columns_of(row: type[ResponseBody] | type[msgspec.Struct], without: Container[str] = ()) -> tuple[Column, ...]:
+    """The columns for the rows that `row` documents, by the names of its fields, but for those of `without`."""
+    properties = _record_fields(row) if issubclass(row, msgspec.Struct) else _body_fields(row)
+    return tuple(Column(name, _kind_of(schema)) for name, schema in properties.items() if name not in without)
+
+
+def _body_fields(row: type[ResponseBody]) -> dict[str, Any]:
+    fields: dict[str, Any] = row.model_json_schema(by_alias=False, mode="serialization")["properties"]
+    return fields
+
+
+def _record_fields(row: type[msgspec.Struct]) -> dict[str, Any]:
+    _, components = msgspec.json.schema_components([row])
+    properties = components[row.__name__]["properties"]
+    return {field.name: properties[field.encode_name] for field in msgspec.structs.fields(row)}
 
 
 def _kind_of(schema: dict[str, Any]) -> ColumnType:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from openspot.kit.database import Connection, Pool
 from openspot.rest_edge.operators.adjustments.rules import Category
+from openspot.rest_edge.operators.spans import Span
 
 _COLUMNS = """
     adjustment_id, user_id, asset, amount, category, reason, value_cents, requested_by, approved_by, status,
@@ -40,6 +41,7 @@ class AdjustmentFilter(NamedTuple):
     user_id: str | None = None
     status: str | None = None
     category: str | None = None
+    span: Span = Span()
 
 
 async def add(connection: Connection, row: Adjustment) -> None:
@@ -102,10 +104,12 @@ async def page(
     """Adjustments, newest first, behind the position `after`."""
     conditions = ["true"]
     values: list[Any] = []
-    for column, value in wanted._asdict().items():
+    for column in ("user_id", "status", "category"):
+        value = getattr(wanted, column)
         if value is not None:
             values.append(value)
             conditions.append(f"{column} = ${len(values)}")
+    conditions += wanted.span.conditions("created_at", values)
     if after is not None:
         values += list(after)
         conditions.append(f"(created_at, adjustment_id) < (${len(values) - 1}, ${len(values)})")

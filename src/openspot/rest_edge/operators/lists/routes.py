@@ -6,7 +6,6 @@ from typing import Annotated, Any, NamedTuple
 
 from fastapi import Depends, Query
 from pydantic import TypeAdapter
-from starlette.requests import Request
 from starlette.responses import Response
 
 from openspot.http.errors import validation_error
@@ -15,7 +14,7 @@ from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import page_response
 from openspot.http.routing import Router
 from openspot.http.validation import Currency, ResponseBody, UtcDatetime
-from openspot.rest_edge.operators.acting import acting
+from openspot.rest_edge.operators.exports import WantedFileQuery
 from openspot.rest_edge.operators.lists.listings import DEPOSITS, PAYMENTS, WITHDRAWALS, ListFilter, Listing
 from openspot.rest_edge.operators.lists.schemas import (
     OperatedDepositResponse,
@@ -23,15 +22,7 @@ from openspot.rest_edge.operators.lists.schemas import (
     OperatedWithdrawalResponse,
 )
 from openspot.rest_edge.operators.lists.service import Lists
-from openspot.rest_edge.operators.schemas import Reason
-from openspot.rest_edge.operators.table_files import (
-    TABLE_FILE,
-    FileFormat,
-    FormatQuery,
-    columns_of,
-    file_response,
-    require_writable,
-)
+from openspot.rest_edge.operators.table_files import TABLE_FILE, columns_of, file_response
 from openspot.rest_edge.operators.users.paths import UserQuery
 
 AssetQuery = Annotated[Currency | None, Query(description="Only those of this asset")]
@@ -45,7 +36,6 @@ AssigneeQuery = Annotated[
         description="Only those that this operator is asked to decide on, or nobody",
     ),
 ]
-ReasonQuery = Annotated[Reason, Query(description="Why the file is made; the trail keeps it")]
 
 _BAD = {400: "a parameter is not valid"}
 
@@ -119,12 +109,6 @@ def _routes_of(router: Router, lists: Lists, listed: _Listed) -> None:
         refusals=_BAD, name=f"export_{listing.name}",
         summary=f"The {listing.name} of all users as a file, newest first",
     )  # fmt: skip
-    async def export_rows(
-        request: Request,
-        reason: ReasonQuery,
-        wanted: Annotated[ListFilter, filters],
-        written_as: FormatQuery = FileFormat.CSV,
-    ) -> Response:
-        require_writable(written_as)
-        await lists.note_export(listing, wanted, written_as, acting(request, reason))
-        return file_response(listing.name, written_as, columns, lists.pages(listing, wanted))
+    async def export_rows(wanted: Annotated[ListFilter, filters], file: WantedFileQuery) -> Response:
+        await lists.note_export(listing, wanted, file)
+        return file_response(listing.name, file.written_as, columns, lists.pages(listing, wanted))

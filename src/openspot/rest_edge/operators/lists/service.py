@@ -1,9 +1,4 @@
-"""Reads lists in pages, and writes them as files.
-
-A file is read in pages too, each in a statement of its own: nothing is held between them, however slowly the client
-reads, and the memory does not grow with the file. So a row that is added meanwhile is not in it, and one that changes
-is in it as it is when its page is read.
-"""
+"""Reads lists in pages, and writes them as files, which are read in pages, too."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -11,9 +6,10 @@ from typing import Any
 from openspot.http.lists import encode_cursor
 from openspot.http.paging import time_and_id_of, time_place
 from openspot.kit.database import Pool
-from openspot.rest_edge.operators.acting import Acting, record
+from openspot.rest_edge.operators.exports import WantedFile, note_export
 from openspot.rest_edge.operators.lists.listings import ListFilter, Listing, ListPosition
-from openspot.rest_edge.operators.table_files import ROWS_AT_A_TIME, FileFormat, Rows
+from openspot.rest_edge.operators.spans import Span
+from openspot.rest_edge.operators.table_files import ROWS_AT_A_TIME, Rows
 
 
 class Lists:
@@ -30,17 +26,12 @@ class Lists:
         rows, following = await listing.page(self._pool, wanted, ListPosition(*found) if found else None, limit)
         return rows, None if following is None else encode_cursor(time_place(*following))
 
-    async def note_export(self, listing: Listing, wanted: ListFilter, written_as: FileFormat, acting: Acting) -> None:
+    async def note_export(self, listing: Listing, wanted: ListFilter, file: WantedFile) -> None:
         """Write into the trail that the list leaves the platform, before it does."""
-        times = {"from": wanted.since, "to": wanted.until}
-        filters = {"user": wanted.user_id, "asset": wanted.asset, "state": wanted.state, "format": written_as.value}
+        filters = {"user": wanted.user_id, "asset": wanted.asset, "state": wanted.state}
         if listing.has_assignees:
             filters["assignee"] = wanted.assignee
-        async with self._pool.acquire() as connection, connection.transaction():
-            await record(
-                connection, acting, f"{listing.name}.exported", "list", listing.name, {},
-                filters | {name: None if time is None else time.isoformat() for name, time in times.items()},
-            )  # fmt: skip
+        await note_export(self._pool, listing.name, file, filters | Span(wanted.since, wanted.until).texts())
 
     async def pages(self, listing: Listing, wanted: ListFilter) -> AsyncIterator[Rows]:
         """All rows, newest first, page by page."""

@@ -1,8 +1,9 @@
 """The routes of requests that two persons decide: `/operator/requests`."""
 
+from functools import partial
 from typing import Annotated
 
-from fastapi import Path, Query
+from fastapi import Depends, Path, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -12,16 +13,20 @@ from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import respond
 from openspot.http.routing import Router
 from openspot.rest_edge.operators.acting import acting
+from openspot.rest_edge.operators.exports import Exports, WantedFileQuery
 from openspot.rest_edge.operators.pending.rules import RequestStatus
 from openspot.rest_edge.operators.pending.schemas import OperatorRequestResponse
 from openspot.rest_edge.operators.pending.service import PendingActions
 from openspot.rest_edge.operators.pending.store import RequestFilter
 from openspot.rest_edge.operators.schemas import ReasonBody
+from openspot.rest_edge.operators.spans import SpanQuery
+from openspot.rest_edge.operators.table_files import TABLE_FILE, columns_of
 from openspot.rest_edge.operators.users.paths import UserQuery
 
 RequestPath = Annotated[str, Path(alias="id", pattern="^[A-Za-z0-9]{1,40}$", description="Id of the request")]
 StatusQuery = Annotated[RequestStatus | None, Query(description="Only requests in this state")]
 
+_EXPORT = Policy(Access.OPERATOR, permission=Permission.USERS_EXPORT)
 _READ = Policy(Access.OPERATOR, permission=Permission.USERS_READ)
 _DECIDE = Policy(Access.OPERATOR, permission=Permission.USERS_READ, audit=True)
 """The service asks for the permission of the request's kind, too."""
@@ -32,18 +37,33 @@ _REFUSALS = {
 }
 
 
-def request_routes(prefix: str, pending: PendingActions) -> Router:
+async def _filter(span: SpanQuery, status: StatusQuery = None, user_id: UserQuery = None) -> RequestFilter:
+    return RequestFilter(status, user_id, span)
+
+
+Wanted = Annotated[RequestFilter, Depends(_filter)]
+
+
+def request_routes(prefix: str, pending: PendingActions, exports: Exports) -> Router:
     """The routes of `/operator/requests`, below `prefix`."""
     router = Router(f"{prefix}/operator/requests", tag="operator")
+    columns = columns_of(OperatorRequestResponse)
 
     @router.get(
         "", _READ, response=list[OperatorRequestResponse], headers=NEXT_CURSOR_HEADER,
         summary="What operators asked for, newest first",
     )  # fmt: skip
-    async def list_operator_requests(
-        status: StatusQuery = None, user_id: UserQuery = None, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
-    ) -> Response:
-        return respond_with_page(await pending.page(RequestFilter(status, user_id), limit, cursor))
+    async def list_operator_requests(wanted: Wanted, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None) -> Response:
+        return respond_with_page(await pending.page(wanted, limit, cursor))
+
+    @router.get(
+        "/export", _EXPORT, responses=TABLE_FILE,
+        refusals={400: "a parameter is not valid"}, summary="What operators asked for as a file, newest first",
+    )  # fmt: skip
+    async def export_operator_requests(wanted: Wanted, file: WantedFileQuery) -> Response:
+        filters = {"user": wanted.user_id, "state": wanted.status and wanted.status.value} | wanted.span.texts()
+        read = partial(pending.page, wanted)
+        return await exports.file("requests", columns, file, filters, read, needs=Permission.USERS_READ)
 
     @router.get(
         "/{id}", _READ, response=OperatorRequestResponse, refusals={404: "there is no such request"},

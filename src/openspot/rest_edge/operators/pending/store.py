@@ -8,6 +8,7 @@ import msgspec
 from openspot.http.operator_store import accounts_of_owner
 from openspot.kit.database import Connection, Pool
 from openspot.rest_edge.operators.pending.rules import ActionKind, OperatorRequest, RequestStatus, person_of
+from openspot.rest_edge.operators.spans import Span
 
 _COLUMNS = """
     request_id, kind, user_id, detail, reason, requested_by, requested_at, expires_at, status, decided_by, decided_at,
@@ -20,6 +21,7 @@ class RequestFilter(NamedTuple):
 
     status: RequestStatus | None = None
     user_id: str | None = None
+    span: Span = Span()
 
 
 async def add(connection: Connection, request: OperatorRequest) -> None:
@@ -108,6 +110,7 @@ async def page(
     if wanted.user_id is not None:
         values.append(wanted.user_id)
         conditions.append(f"user_id = ${len(values)}")
+    conditions += wanted.span.conditions("requested_at", values)
     if after is not None:
         values += list(after)
         conditions.append(f"(requested_at, request_id) < (${len(values) - 1}, ${len(values)})")

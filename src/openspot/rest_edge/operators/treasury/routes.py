@@ -1,5 +1,6 @@
 """The routes of the treasury: `/operator/treasury`."""
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import Path, Query
@@ -13,6 +14,9 @@ from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import body_of, json_response, respond
 from openspot.http.routing import Router
 from openspot.rest_edge.operators.acting import acting
+from openspot.rest_edge.operators.exports import Exports, WantedFileQuery
+from openspot.rest_edge.operators.spans import SpanQuery
+from openspot.rest_edge.operators.table_files import TABLE_FILE, columns_of
 from openspot.rest_edge.operators.treasury.accounts import HouseAccounts
 from openspot.rest_edge.operators.treasury.schemas import (
     HouseAccountResponse,
@@ -31,14 +35,16 @@ AccountQuery = Annotated[
 ]
 TransferPath = Annotated[str, Path(alias="id", pattern="^[A-Za-z0-9]{1,40}$", description="Id of the transfer")]
 
+_EXPORT = Policy(Access.OPERATOR, permission=Permission.BALANCES_EXPORT)
 _READ = Policy(Access.OPERATOR, permission=Permission.BALANCES_READ_ALL)
 _SET = Policy(Access.OPERATOR, permission=Permission.BALANCES_TRANSFER, audit=True)
 _MOVE = Policy(Access.OPERATOR, permission=Permission.BALANCES_TRANSFER, audit=True, idempotency=True)
 
 
-def treasury_routes(prefix: str, accounts: HouseAccounts, transfers: HouseTransfers) -> Router:
+def treasury_routes(prefix: str, accounts: HouseAccounts, transfers: HouseTransfers, exports: Exports) -> Router:
     """The routes of the treasury, below `prefix`."""
     router = Router(f"{prefix}/operator/treasury", tag="operator")
+    columns = columns_of(HouseTransferResponse)
 
     @router.get(
         "/accounts", _READ, response=list[HouseAccountResponse],
@@ -76,9 +82,19 @@ def treasury_routes(prefix: str, accounts: HouseAccounts, transfers: HouseTransf
         summary="The transfers between the house's accounts that were made, newest first",
     )  # fmt: skip
     async def list_house_transfers(
-        account: AccountQuery = None, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+        span: SpanQuery, account: AccountQuery = None, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
     ) -> Response:
-        return respond_with_page(await transfers.page(account, limit, cursor))
+        return respond_with_page(await transfers.page(account, span, limit, cursor))
+
+    @router.get(
+        "/transfers/export", _EXPORT, responses=TABLE_FILE,
+        refusals={400: "a parameter is not valid"},
+        summary="The transfers between the house's accounts that were made as a file, newest first",
+    )  # fmt: skip
+    async def export_house_transfers(span: SpanQuery, file: WantedFileQuery, account: AccountQuery = None) -> Response:
+        filters = {"account": account} | span.texts()
+        read = partial(transfers.page, account, span)
+        return await exports.file("house_transfers", columns, file, filters, read, needs=Permission.BALANCES_READ_ALL)
 
     @router.get(
         "/transfers/{id}", _READ, response=HouseTransferResponse,

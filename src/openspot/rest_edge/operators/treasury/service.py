@@ -29,6 +29,7 @@ from openspot.rest_edge.operators.pending.rules import ActionKind, OperatorReque
 from openspot.rest_edge.operators.pending.service import Approval, PendingActions
 from openspot.rest_edge.operators.pending.store import get as get_request
 from openspot.rest_edge.operators.pending.store import linked_with
+from openspot.rest_edge.operators.spans import Span
 from openspot.rest_edge.operators.treasury import store
 from openspot.rest_edge.operators.treasury.rules import transfer_faults
 from openspot.rest_edge.operators.treasury.schemas import HouseTransferBody, HouseTransferResponse
@@ -140,9 +141,11 @@ class HouseTransfers:
             raise HttpError(404, "there is no such transfer", "HOUSE_TRANSFER_NOT_FOUND")
         return found
 
-    async def page(self, account: str | None, limit: int, cursor: str | None) -> Page[HouseTransferResponse]:
-        """A page of transfers that were made, newest first; of one account only if it is given."""
-        rows = await store.page(self._pool, account, limit + 1, time_and_id_of(cursor))
+    async def page(
+        self, account: str | None, span: Span, limit: int, cursor: str | None
+    ) -> Page[HouseTransferResponse]:
+        """A page of transfers that were made in `span`, newest first; of one account only if it is given."""
+        rows = await store.page(self._pool, account, span, limit + 1, time_and_id_of(cursor))
         return page_of(rows, limit, lambda row: time_place(row.created_at, row.transfer_id), _described)
 
     async def _earlier(self, transfer_id: str) -> HouseTransferResponse | None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from openspot.domain.ids import HOUSE_ACCOUNT_PURPOSES
 from openspot.kit.database import Connection, Pool
+from openspot.rest_edge.operators.spans import Span
 
 _COLUMNS = """
     transfer_id, source, destination, asset, amount, reason, value_cents, requested_by, approved_by, status,
@@ -93,13 +94,16 @@ async def get(pool: Pool, transfer_id: str) -> HouseTransfer | None:
     return None if row is None else HouseTransfer(**dict(row))
 
 
-async def page(pool: Pool, account: str | None, limit: int, after: tuple[datetime, str] | None) -> list[HouseTransfer]:
-    """Transfers, newest first, behind the position `after`; of one account only if it is given."""
+async def page(
+    pool: Pool, account: str | None, span: Span, limit: int, after: tuple[datetime, str] | None
+) -> list[HouseTransfer]:
+    """Transfers of `span`, newest first, behind the position `after`; of one account only if it is given."""
     conditions = ["true"]
     values: list[Any] = []
     if account is not None:
         values.append(account)
         conditions.append("$1 IN (source, destination)")
+    conditions += span.conditions("created_at", values)
     if after is not None:
         values += list(after)
         conditions.append(f"(created_at, transfer_id) < (${len(values) - 1}, ${len(values)})")

@@ -1,5 +1,6 @@
 """The operators' routes of users that read: `/operator/users`."""
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import Query
@@ -11,11 +12,13 @@ from openspot.http.paging import SerialNumber, respond_with_page
 from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import json_response, page_response, respond
 from openspot.http.routing import Router
-from openspot.http.validation import UtcDatetime
 from openspot.rest_edge.identity.activity.schemas import ActivityResponse
 from openspot.rest_edge.identity.api_keys.schemas import ApiKeyResponse
 from openspot.rest_edge.identity.sessions.schemas import UserSessionResponse
 from openspot.rest_edge.notifications.schemas import NotificationResponse
+from openspot.rest_edge.operators.exports import Exports, WantedFileQuery
+from openspot.rest_edge.operators.spans import SpanQuery
+from openspot.rest_edge.operators.table_files import TABLE_FILE, columns_of
 from openspot.rest_edge.operators.users.paths import UserPath
 from openspot.rest_edge.operators.users.schemas import (
     FoundUserResponse,
@@ -40,28 +43,43 @@ SearchQuery = Annotated[
         "an address, a transaction",
     ),
 ]
-SinceQuery = Annotated[UtcDatetime | None, Query(alias="from", description="Registered then or later")]
-UntilQuery = Annotated[UtcDatetime | None, Query(alias="to", description="Registered before that")]
 
+_EXPORT = Policy(Access.OPERATOR, permission=Permission.USERS_EXPORT)
+_EXPORT_TRADES = Policy(Access.OPERATOR, permission=Permission.TRADES_EXPORT)
 _READ = Policy(Access.OPERATOR, permission=Permission.USERS_READ)
+_BAD = {400: "a parameter is not valid"}
 _UNKNOWN = {404: "there is no such user"}
 
 
-def user_reading_routes(prefix: str, users: OperatedUsers, views: UserViews) -> Router:
+def user_reading_routes(prefix: str, users: OperatedUsers, views: UserViews, exports: Exports) -> Router:
     """The routes of `/operator/users` that read, below `prefix`."""
     router = Router(f"{prefix}/operator/users", tag="operator")
+    # Nobody in a list of all was looked for.
+    columns = columns_of(FoundUserResponse, without={"found_by"})
+    # What an order made at once is a list, and stands among the trades; no stored order has it.
+    order_columns = columns_of(OrderRecord, without={"fills", "fills_truncated"})
+    trade_columns = columns_of(OwnTrade)
 
     @router.get("/search", _READ, response=FoundUsersResponse, summary="The users whom a text points at")
     async def search_users(text: SearchQuery) -> Response:
         return respond(await users.search(text.strip()))
 
     @router.get(
-        "", _READ, response=list[FoundUserResponse], headers=NEXT_CURSOR_HEADER, summary="All users, newest first"
+        "",
+        _READ,
+        response=list[FoundUserResponse],
+        headers=NEXT_CURSOR_HEADER,
+        summary="All users by their registration, newest first",
     )
-    async def list_users(
-        since: SinceQuery = None, until: UntilQuery = None, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
-    ) -> Response:
-        return respond_with_page(await users.newest(limit, cursor, since, until))
+    async def list_users(span: SpanQuery, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None) -> Response:
+        return respond_with_page(await users.newest(span, limit, cursor))
+
+    @router.get(
+        "/export", _EXPORT, responses=TABLE_FILE, refusals=_BAD, summary="All users as a file, newest first",
+    )  # fmt: skip
+    async def export_users(span: SpanQuery, file: WantedFileQuery) -> Response:
+        read = partial(users.newest, span)
+        return await exports.file("users", columns, file, span.texts(), read, needs=Permission.USERS_READ)
 
     @router.get("/{userId}", _READ, response=UserOverviewResponse, refusals=_UNKNOWN, summary="One user")
     async def get_user(user_id: UserPath) -> Response:
@@ -80,15 +98,37 @@ def user_reading_routes(prefix: str, users: OperatedUsers, views: UserViews) -> 
         "/{userId}/orders", Policy(Access.OPERATOR, permission=Permission.ORDERS_READ_ALL), response=list[OrderRecord],
         headers=NEXT_CURSOR_HEADER, summary="A user's orders, newest first",
     )  # fmt: skip
-    async def list_user_orders(user_id: UserPath, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None) -> Response:
-        return page_response(*await views.orders(user_id, limit, cursor))
+    async def list_user_orders(
+        user_id: UserPath, span: SpanQuery, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+    ) -> Response:
+        return page_response(*await views.orders(user_id, span, limit, cursor))
+
+    @router.get(
+        "/{userId}/orders/export", _EXPORT_TRADES, responses=TABLE_FILE, refusals=_BAD,
+        summary="A user's orders as a file, newest first",
+    )  # fmt: skip
+    async def export_user_orders(user_id: UserPath, span: SpanQuery, file: WantedFileQuery) -> Response:
+        read = partial(views.orders, user_id, span)
+        filters = {"user": user_id} | span.texts()
+        return await exports.file("orders", order_columns, file, filters, read, needs=Permission.ORDERS_READ_ALL)
 
     @router.get(
         "/{userId}/trades", Policy(Access.OPERATOR, permission=Permission.TRADES_READ_ALL), response=list[OwnTrade],
         headers=NEXT_CURSOR_HEADER, summary="A user's trades, newest first",
     )  # fmt: skip
-    async def list_user_trades(user_id: UserPath, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None) -> Response:
-        return page_response(*await views.trades(user_id, limit, cursor))
+    async def list_user_trades(
+        user_id: UserPath, span: SpanQuery, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+    ) -> Response:
+        return page_response(*await views.trades(user_id, span, limit, cursor))
+
+    @router.get(
+        "/{userId}/trades/export", _EXPORT_TRADES, responses=TABLE_FILE, refusals=_BAD,
+        summary="A user's trades as a file, newest first",
+    )  # fmt: skip
+    async def export_user_trades(user_id: UserPath, span: SpanQuery, file: WantedFileQuery) -> Response:
+        read = partial(views.trades, user_id, span)
+        filters = {"user": user_id} | span.texts()
+        return await exports.file("trades", trade_columns, file, filters, read, needs=Permission.TRADES_READ_ALL)
 
     @router.get(
         "/{userId}/transactions", Policy(Access.OPERATOR, permission=Permission.BALANCES_READ_ALL),

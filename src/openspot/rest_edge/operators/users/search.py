@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from openspot.kit.database import Pool
+from openspot.rest_edge.operators.spans import Span
 
 FOUND_MAX = 20
 _EACH_MAX = FOUND_MAX + 1
@@ -137,11 +138,10 @@ async def newest(
     pool: Pool,
     limit: int,
     after: tuple[datetime, str] | None,
-    since: datetime | None,
-    until: datetime | None,
+    span: Span,
 ) -> list[FoundUser]:
-    """Users, the newest first, behind the position `after`, who registered in [`since`, `until`)."""
-    rows = await pool.fetch(_NEWEST, *(after or (None, None)), limit, since, until)
+    """Users, the newest first, behind the position `after`, who registered in `span`."""
+    rows = await pool.fetch(_NEWEST, *(after or (None, None)), limit, *span)
     return [_found(row) for row in rows]
 
 

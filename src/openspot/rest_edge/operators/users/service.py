@@ -31,6 +31,7 @@ from openspot.rest_edge.mail.texts import TOKEN_OF, MailKind
 from openspot.rest_edge.operators.acting import Acting, record
 from openspot.rest_edge.operators.pending.rules import require_other_person
 from openspot.rest_edge.operators.pending.store import linked_with
+from openspot.rest_edge.operators.spans import Span
 from openspot.rest_edge.operators.users import search, store
 from openspot.rest_edge.operators.users.balances import Held, SideBySide, side_by_side
 from openspot.rest_edge.operators.users.schemas import (
@@ -81,11 +82,9 @@ class OperatedUsers:
         found, is_complete = await search.search(self._pool, text)
         return FoundUsersResponse(users=[_found(user) for user in found], complete=is_complete)
 
-    async def newest(
-        self, limit: int, cursor: str | None, since: datetime | None, until: datetime | None
-    ) -> Page[FoundUserResponse]:
-        """A page of all users, the newest first."""
-        rows = await search.newest(self._pool, limit + 1, time_and_id_of(cursor), since, until)
+    async def newest(self, span: Span, limit: int, cursor: str | None) -> Page[FoundUserResponse]:
+        """A page of the users who registered in `span`, the newest first."""
+        rows = await search.newest(self._pool, limit + 1, time_and_id_of(cursor), span)
         return page_of(rows, limit, _place, _found)
 
     async def overview(self, user_id: str) -> UserOverviewResponse:

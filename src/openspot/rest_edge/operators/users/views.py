@@ -14,6 +14,7 @@ from openspot.rest_edge.identity.activity.log import ActivityLog
 from openspot.rest_edge.identity.api_keys.service import ApiKeyService
 from openspot.rest_edge.identity.sessions.session_list import SessionList
 from openspot.rest_edge.notifications.store import NotificationStore
+from openspot.rest_edge.operators.spans import Span
 from openspot.rest_edge.orders.own_trades import OwnTradeFilter, OwnTradePosition
 from openspot.rest_edge.orders.positions import cursor_of, position_of
 from openspot.rest_edge.orders.recent import OrderFilter
@@ -42,17 +43,24 @@ class UserViews:
         self._activity = activity
         self._notifications = notifications
 
-    async def orders(self, user_id: str, limit: int, cursor: str | None) -> tuple[list[OrderRecord], str | None]:
-        """Orders, newest first."""
-        rows, following = await self._orders.list_of(user_id, OrderFilter(), limit, position_of(cursor))
+    async def orders(
+        self, user_id: str, span: Span, limit: int, cursor: str | None
+    ) -> tuple[list[OrderRecord], str | None]:
+        """Orders that were made in `span`, newest first."""
+        wanted = OrderFilter(since=span.since, until=span.until)
+        rows, following = await self._orders.list_of(user_id, wanted, limit, position_of(cursor))
         return rows, cursor_of(following)
 
-    async def trades(self, user_id: str, limit: int, cursor: str | None) -> tuple[list[OwnTrade], str | None]:
-        """Trades, newest first."""
+    async def trades(
+        self, user_id: str, span: Span, limit: int, cursor: str | None
+    ) -> tuple[list[OwnTrade], str | None]:
+        """Trades of `span`, newest first."""
         after = None
         if cursor is not None:
             after = OwnTradePosition(*decode_cursor(cursor, tuple[SerialNumber, Literal["maker", "taker"]]))
-        rows, following = await self._orders.trades_of(user_id, OwnTradeFilter(), limit, after)
+        rows, following = await self._orders.trades_of(
+            user_id, OwnTradeFilter(since=span.since, until=span.until), limit, after
+        )
         return rows, None if following is None else encode_cursor(list(following))
 
     async def transactions(

@@ -1,5 +1,6 @@
 """The operators' routes of verification: `/operator/verifications`."""
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import Query
@@ -11,10 +12,14 @@ from openspot.http.paging import respond_with_page
 from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import respond
 from openspot.http.routing import Router
+from openspot.kit.clock import utc_now
 from openspot.rest_edge.funds.documents.routes import FILE, DocumentIdPath, file_response
 from openspot.rest_edge.funds.kyc.rules import KycState
 from openspot.rest_edge.operators.acting import acting
+from openspot.rest_edge.operators.exports import Exports, WantedFileQuery
 from openspot.rest_edge.operators.schemas import Reason
+from openspot.rest_edge.operators.spans import Span, SpanQuery
+from openspot.rest_edge.operators.table_files import TABLE_FILE, columns_of
 from openspot.rest_edge.operators.users.paths import UserPath
 from openspot.rest_edge.operators.verification.schemas import (
     DecisionBody,
@@ -26,23 +31,39 @@ from openspot.rest_edge.operators.verification.service import READ_REASON, Verif
 ReasonQuery = Annotated[Reason, Query(description="Why the document is looked at; the trail keeps it")]
 StatusQuery = Annotated[KycState, Query(description="Those in this state")]
 
+_EXPORT = Policy(Access.OPERATOR, permission=Permission.USERS_EXPORT)
 _READ = Policy(Access.OPERATOR, permission=Permission.KYC_READ)
 _DECIDE = Policy(Access.OPERATOR, permission=Permission.KYC_DECIDE, audit=True)
 _UNKNOWN = {404: "the user has begun no verification"}
 
 
-def verification_routes(prefix: str, verifications: Verifications) -> Router:
+def verification_routes(prefix: str, verifications: Verifications, exports: Exports) -> Router:
     """The routes of `/operator/verifications`, below `prefix`."""
     router = Router(f"{prefix}/operator/verifications", tag="operator")
+    columns = columns_of(QueuedVerificationResponse)
 
     @router.get(
         "", _READ, response=list[QueuedVerificationResponse], headers=NEXT_CURSOR_HEADER,
         summary="Verifications in a state, the one that waits longest first",
     )  # fmt: skip
     async def list_verifications(
-        status: StatusQuery = KycState.PENDING, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+        span: SpanQuery, status: StatusQuery = KycState.PENDING, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
     ) -> Response:
-        return respond_with_page(await verifications.queue(status, limit, cursor))
+        return respond_with_page(await verifications.queue(status, span, limit, cursor))
+
+    @router.get(
+        "/export", _EXPORT, responses=TABLE_FILE,
+        refusals={400: "a parameter is not valid"},
+        summary="Verifications in a state as a file, without what users stated, the one that waits longest first",
+    )  # fmt: skip
+    async def export_verifications(
+        span: SpanQuery, file: WantedFileQuery, status: StatusQuery = KycState.PENDING
+    ) -> Response:
+        # Whatever changes moves to the end of this list: the file would meet it again.
+        now = utc_now()
+        read = partial(verifications.queue, status, Span(span.since, min(span.until or now, now)))
+        filters = {"state": status.value} | span.texts()
+        return await exports.file("verifications", columns, file, filters, read, needs=Permission.KYC_READ)
 
     @router.get(
         "/{userId}", _READ, response=VerificationResponse, refusals=_UNKNOWN,

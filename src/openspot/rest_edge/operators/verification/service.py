@@ -27,6 +27,7 @@ from openspot.rest_edge.funds.kyc.store import KycProfile, KycStore
 from openspot.rest_edge.operators.acting import Acting, record
 from openspot.rest_edge.operators.pending.rules import require_other_person
 from openspot.rest_edge.operators.pending.store import linked_with
+from openspot.rest_edge.operators.spans import Span
 from openspot.rest_edge.operators.verification import store
 from openspot.rest_edge.operators.verification.schemas import (
     Decision,
@@ -58,9 +59,11 @@ class Verifications:
         self._opening = asyncio.Semaphore(OPENED_AT_A_TIME)
         self._now = now
 
-    async def queue(self, status: KycState, limit: int, cursor: str | None) -> Page[QueuedVerificationResponse]:
-        """A page of verifications in a state, the one that waits longest first."""
-        rows = await store.queue(self._pool, status.value, limit + 1, time_and_id_of(cursor))
+    async def queue(
+        self, status: KycState, span: Span, limit: int, cursor: str | None
+    ) -> Page[QueuedVerificationResponse]:
+        """A page of verifications in a state since a moment of `span`, the one that waits longest first."""
+        rows = await store.queue(self._pool, status.value, span, limit + 1, time_and_id_of(cursor))
         return page_of(rows, limit, lambda row: time_place(row.waits_since, row.user_id), _queued)
 
     async def open(self, user_id: str, acting: Acting) -> VerificationResponse:

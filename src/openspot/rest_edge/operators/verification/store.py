@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from openspot.kit.database import Pool
+from openspot.rest_edge.operators.spans import Span
 
 # Statuses are few, and each is read along the index from its oldest row on.
 _QUEUE = """
@@ -16,6 +17,7 @@ _QUEUE = """
         ) AS documents
     FROM kyc_profiles
     WHERE status = $1 AND (updated_at, user_id) > (coalesce($2::timestamptz, '-infinity'), coalesce($3::text, ''))
+        AND updated_at >= coalesce($5::timestamptz, '-infinity') AND updated_at < coalesce($6::timestamptz, 'infinity')
     ORDER BY updated_at, user_id LIMIT $4
 """
 
@@ -34,9 +36,11 @@ class QueuedVerification:
     documents: int
 
 
-async def queue(pool: Pool, status: str, limit: int, after: tuple[datetime, str] | None) -> list[QueuedVerification]:
-    """Verifications in a state, the one that waits longest first, behind the position `after`."""
-    rows = await pool.fetch(_QUEUE, status, *(after or (None, None)), limit)
+async def queue(
+    pool: Pool, status: str, span: Span, limit: int, after: tuple[datetime, str] | None
+) -> list[QueuedVerification]:
+    """Verifications in a state since a moment of `span`, the one that waits longest first, behind `after`."""
+    rows = await pool.fetch(_QUEUE, status, *(after or (None, None)), limit, *span)
     return [_queued(row) for row in rows]
 
 
