@@ -2,7 +2,9 @@
 
 import itertools
 import json
+import re
 import urllib.request
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -176,6 +178,50 @@ def test_an_adjustment_reaches_the_user_and_stands_in_the_list(
     expect(row.get_by_role("cell")).to_have_text(["USD", *["25"] * 4, "–"])
     console.open(f"/adjustments?user={eve['userId']}", "Adjustments")
     expect(console.row("Adjustments", eve["userId"], "delayed withdrawal")).to_be_visible()
+
+
+def save_as_file(console: Console, name: str) -> str:
+    """Save the list on the screen, and return what the file `name` has."""
+    console.page.get_by_role("button", name="Save as a file").click()
+    dialog = console.dialog("Save the list as a file?")
+    dialog.get_by_role("textbox", name="Reason").fill("yearly audit")
+    with console.page.expect_download() as download:
+        dialog.get_by_role("button", name="Save the file").click()
+    assert download.value.suggested_filename == name
+    expect(dialog).to_be_hidden()
+    return download.value.path().read_text()
+
+
+@pytest.mark.proof
+def test_lists_are_narrowed_by_days_and_saved_as_files(console: Console, eve: dict[str, Any]) -> None:
+    page, user_id = console.page, eve["userId"]
+    today = f"{datetime.now(UTC):%Y-%m-%d}"
+    console.open("/users?to=2020-01-01", "Users")
+    expect(page.get_by_text("Nobody registered then")).to_be_visible()
+    assert save_as_file(console, "users.csv").splitlines() == ["user_id,email,display_name,created_at,locks"]
+    page.get_by_label("To", exact=True).fill(f"{datetime.now(UTC) + timedelta(days=1):%Y-%m-%d}")
+    page.get_by_label("From", exact=True).fill("2020-01-01")
+    expect(console.row("Users", eve["email"])).to_be_visible()
+    assert eve["email"] in save_as_file(console, "users.csv")
+    for path, heading, empty, name in (
+        ("/verifications", "Verifications", "No verification is in this state", "verifications"),
+        ("/approvals", "Approvals", "Nothing waits for another person", "requests"),
+        ("/adjustments", "Adjustments", "No adjustments", "adjustments"),
+        ("/treasury", "Treasury", "Nothing was moved then", "house_transfers"),
+    ):
+        console.open(f"{path}?to=2020-01-01", heading)
+        expect(page.get_by_text(empty)).to_be_visible()
+        assert len(save_as_file(console, f"{name}.csv").splitlines()) == 1, name
+        page.get_by_role("button", name="Clear filters").click()
+        expect(page).not_to_have_url(re.compile("2020"))
+    for tab in ("orders", "trades"):
+        console.open(f"/users/{user_id}?tab={tab}&from={today}", eve["email"])
+        expect(page.get_by_text(f"No {tab}", exact=True)).to_be_visible()
+        assert len(save_as_file(console, f"{tab}-{user_id}.csv").splitlines()) == 1, tab
+    # The days belong to the tab.
+    page.get_by_role("tab", name="Orders").click()
+    expect(page).not_to_have_url(re.compile("from="))
+    console.look_over("orders of a user", OPPOSITE_LOOKS)
 
 
 def test_money_of_the_house_moves_and_a_level_is_set(console: Console, operator: Operator) -> None:

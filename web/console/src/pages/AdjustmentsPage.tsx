@@ -10,10 +10,13 @@ import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { useUrlState } from "#lib/urlState.ts";
 import { explainIfAny } from "../engine/messages.ts";
+import { DayFilters, NO_DAYS } from "../parts/DayFilters.tsx";
 import { ChoiceFilter, FilterBar, TextFilter } from "../parts/filters.tsx";
 import { AdjustmentBadge } from "../parts/PersonBadges.tsx";
 import { UserLink } from "../parts/UserLink.tsx";
 import { type Adjustment, useAdjustments } from "../people/queries.ts";
+import { daysOf, spanOf } from "../people/span.ts";
+import { SaveAsFile } from "../parts/SaveAsFile.tsx";
 import { SavedViews } from "../parts/SavedViews.tsx";
 
 const STATES = [
@@ -44,13 +47,23 @@ export function AdjustmentsPage() {
   const [, navigate] = useLocation();
   const userId = url.parameter("user");
   const status = STATES.find(({ value }) => value === url.parameter("state"))?.value;
-  const { query, rows } = useAdjustments({
+  const given = {
     ...(userId === "" ? {} : { userId }),
     ...(status === undefined ? {} : { status }),
-  });
+    ...spanOf(daysOf(url.parameter)),
+  };
+  const { query, rows } = useAdjustments(given);
   return (
     <>
-      <PageHeader title="Adjustments" actions={<SavedViews page="adjustments" />}>
+      <PageHeader
+        title="Adjustments"
+        actions={
+          <>
+            <SavedViews page="adjustments" />
+            <SaveAsFile path="adjustments" name="adjustments" needs="balances.export" given={given} />
+          </>
+        }
+      >
         What operators gave to users or took from them, in the engine and the ledger. Make one on a
         user&apos;s page; what waits for another person is among the approvals.
       </PageHeader>
@@ -59,8 +72,8 @@ export function AdjustmentsPage() {
           label="Adjustments"
           toolbar={
             <FilterBar
-              isFiltered={userId !== "" || status !== undefined}
-              onClear={() => url.change({ user: null, state: null })}
+              isFiltered={Object.keys(given).length > 0}
+              onClear={() => url.change({ user: null, state: null, ...NO_DAYS })}
             >
               <TextFilter label="User id" value={userId} onChange={(user) => url.change({ user })} />
               <ChoiceFilter
@@ -70,6 +83,7 @@ export function AdjustmentsPage() {
                 choices={STATES}
                 onChange={(state) => url.change({ state })}
               />
+              <DayFilters url={url} />
             </FilterBar>
           }
           columns={COLUMNS}

@@ -40,7 +40,7 @@ import { FileFormatChoice } from "../parts/FileFormatChoice.tsx";
 import type { FileFormat } from "../parts/fileFormats.ts";
 import { ChoiceFilter, DayFilter, FilterBar } from "../parts/filters.tsx";
 import { ReasonDialog } from "../parts/ReasonDialog.tsx";
-import { isDay } from "../people/queries.ts";
+import { isDay } from "../people/span.ts";
 
 const DAY_MS = 86_400_000;
 

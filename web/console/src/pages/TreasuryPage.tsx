@@ -9,9 +9,13 @@ import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
+import { useUrlState } from "#lib/urlState.ts";
 import { explainIfAny } from "../engine/messages.ts";
 import { useCan } from "../operator/session.ts";
+import { DayFilters, NO_DAYS } from "../parts/DayFilters.tsx";
+import { FilterBar } from "../parts/filters.tsx";
 import { AdjustmentBadge } from "../parts/PersonBadges.tsx";
+import { SaveAsFile } from "../parts/SaveAsFile.tsx";
 import { LevelDialog, MoveDialog } from "../parts/TreasuryDialogs.tsx";
 import {
   type HouseEntry,
@@ -22,6 +26,7 @@ import {
   useHouseEntries,
   useHouseTransfers,
 } from "../people/treasury.ts";
+import { daysOf, spanOf } from "../people/span.ts";
 import classes from "./TreasuryPage.module.css";
 
 const LACKS = "You lack the permission balances.transfer.";
@@ -167,11 +172,30 @@ export function TreasuryPage() {
 }
 
 function Transfers() {
-  const { query, rows } = useHouseTransfers();
+  const url = useUrlState();
+  const span = spanOf(daysOf(url.parameter));
+  const isFiltered = Object.keys(span).length > 0;
+  const { query, rows } = useHouseTransfers(span);
   return (
-    <Card title="Transfers" flush>
+    <Card
+      title="Transfers"
+      actions={
+        <SaveAsFile
+          path="treasury/transfers"
+          name="house_transfers"
+          needs="balances.export"
+          given={{ ...span }}
+        />
+      }
+      flush
+    >
       <DataTable
         label="Transfers of the house"
+        toolbar={
+          <FilterBar isFiltered={isFiltered} onClear={() => url.change(NO_DAYS)}>
+            <DayFilters url={url} />
+          </FilterBar>
+        }
         columns={TRANSFER_COLUMNS}
         rows={rows}
         rowId={({ id }) => id}
@@ -179,7 +203,7 @@ function Transfers() {
         state={query}
         problem={explainIfAny(query.error)}
         empty={
-          <EmptyState title="Nothing was moved">
+          <EmptyState title={isFiltered ? "Nothing was moved then" : "Nothing was moved"}>
             What operators move between accounts of the house appears here; what waits for another person is
             among the approvals.
           </EmptyState>

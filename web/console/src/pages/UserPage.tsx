@@ -11,6 +11,7 @@ import { useUrlState } from "#lib/urlState.ts";
 import { explain } from "../engine/messages.ts";
 import { type Permission, useCan } from "../operator/session.ts";
 import { AdjustmentDialog } from "../parts/AdjustmentDialog.tsx";
+import { NO_DAYS } from "../parts/DayFilters.tsx";
 import { VerificationBadge } from "../parts/PersonBadges.tsx";
 import { RequestsTable } from "../parts/RequestsTable.tsx";
 import {
@@ -173,7 +174,12 @@ export function UserPage({ userId }: { userId: string }) {
           <Facts user={user} />
         </dl>
       </Card>
-      <Tabs mt="md" value={tab} keepMounted={false} onChange={(next) => url.change({ tab: next })}>
+      <Tabs
+        mt="md"
+        value={tab}
+        keepMounted={false}
+        onChange={(next) => url.change({ tab: next, ...NO_DAYS })}
+      >
         <Tabs.List mb="sm">
           {TABS.map(([name, title]) => (
             <Tabs.Tab key={name} value={name}>
@@ -255,7 +261,7 @@ function contentOf(
     case "notices":
       return <UserNotices userId={userId} />;
     case "requests":
-      return <RequestsTable status="" userId={userId} />;
+      return <RequestsTable filter={{ userId }} />;
     case "notes":
       return (
         <UserNotes

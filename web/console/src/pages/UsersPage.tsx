@@ -9,13 +9,16 @@ import { EmptyState, WarningNote } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { useUrlState } from "#lib/urlState.ts";
 import { explainIfAny } from "../engine/messages.ts";
+import { DayFilters, NO_DAYS } from "../parts/DayFilters.tsx";
 import { FilterBar, TextFilter } from "../parts/filters.tsx";
+import { SaveAsFile } from "../parts/SaveAsFile.tsx";
 import { SavedViews } from "../parts/SavedViews.tsx";
 import { choiceColumn, useSelection } from "../parts/selection.tsx";
 import { USERS_MAX, UsersBulk } from "../parts/UsersBulk.tsx";
 import { LockBadges } from "../parts/PersonBadges.tsx";
 import { UserLink } from "../parts/UserLink.tsx";
 import { type FoundUser, useNewestUsers, useUserSearch } from "../people/queries.ts";
+import { daysOf, spanOf } from "../people/span.ts";
 
 const COLUMNS: readonly Column<FoundUser>[] = [
   { id: "id", title: "User", cell: ({ userId }) => <UserLink id={userId} /> },
@@ -37,7 +40,22 @@ export function UsersPage() {
   const text = url.parameter("q");
   return (
     <>
-      <PageHeader title="Users" actions={<SavedViews page="users" />}>
+      <PageHeader
+        title="Users"
+        actions={
+          <>
+            <SavedViews page="users" />
+            {text === "" && (
+              <SaveAsFile
+                path="users"
+                name="users"
+                needs="users.export"
+                given={{ ...spanOf(daysOf(url.parameter)) }}
+              />
+            )}
+          </>
+        }
+      >
         Everybody who is registered. Search by what an e-mail or a name begins with, or by an exact id,
         address, transaction, order, trade or payment.
       </PageHeader>
@@ -49,14 +67,16 @@ export function UsersPage() {
 function Search() {
   const url = useUrlState();
   const text = url.parameter("q");
+  const { from, to } = daysOf(url.parameter);
   return (
-    <FilterBar isFiltered={text !== ""} onClear={() => url.change({ q: null })}>
+    <FilterBar isFiltered={text + from + to !== ""} onClear={() => url.change({ q: null, ...NO_DAYS })}>
       <TextFilter
         label="E-mail, name, id, address, transaction or order"
         lengthMax={128}
         value={text}
-        onChange={(q) => url.change({ q })}
+        onChange={(q) => url.change({ q, ...NO_DAYS })}
       />
+      {text === "" && <DayFilters url={url} />}
     </FilterBar>
   );
 }
@@ -91,7 +111,9 @@ function useActions() {
 }
 
 function Newest() {
-  const { query, rows } = useNewestUsers();
+  const url = useUrlState();
+  const span = spanOf(daysOf(url.parameter));
+  const { query, rows } = useNewestUsers(span);
   const actions = useActions();
   const { column, toolbar } = useBulk(rows ?? NONE);
   return (
@@ -104,7 +126,13 @@ function Newest() {
       rowName={nameOf}
       state={query}
       problem={explainIfAny(query.error)}
-      empty={<EmptyState title="Nobody is registered">Users register on the trading screen.</EmptyState>}
+      empty={
+        Object.keys(span).length > 0 ? (
+          <EmptyState title="Nobody registered then">Clear the days to see everybody.</EmptyState>
+        ) : (
+          <EmptyState title="Nobody is registered">Users register on the trading screen.</EmptyState>
+        )
+      }
       actions={actions}
       footer={<ShowOlder query={query} />}
     />

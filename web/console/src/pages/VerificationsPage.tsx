@@ -11,8 +11,10 @@ import { formatCount } from "#lib/counts.ts";
 import { useUrlState } from "#lib/urlState.ts";
 import { explainIfAny } from "../engine/messages.ts";
 import { useCan } from "../operator/session.ts";
+import { DayFilters, NO_DAYS } from "../parts/DayFilters.tsx";
 import { ChoiceFilter, FilterBar } from "../parts/filters.tsx";
 import { VerificationBadge } from "../parts/PersonBadges.tsx";
+import { SaveAsFile } from "../parts/SaveAsFile.tsx";
 import { SavedViews } from "../parts/SavedViews.tsx";
 import { choiceColumn, SelectionBar, useSelection } from "../parts/selection.tsx";
 import { UserLink } from "../parts/UserLink.tsx";
@@ -21,6 +23,7 @@ import { VerificationDialog } from "../parts/VerificationDialog.tsx";
 import { VerificationDocumentsDialog } from "../parts/VerificationDocuments.tsx";
 import { VerificationsBulk } from "../parts/VerificationsBulk.tsx";
 import { type QueuedVerification, useVerifications } from "../people/queries.ts";
+import { daysOf, spanOf } from "../people/span.ts";
 
 const STATES = [
   { value: "pending", label: "Waits for a decision" },
@@ -51,12 +54,22 @@ export function VerificationsPage() {
   const [decided, setDecided] = useState<QueuedVerification | null>(null);
   const [lookedAt, setLookedAt] = useState<string | null>(null);
   const status = STATES.find(({ value }) => value === url.parameter("state"))?.value ?? "pending";
-  const { query, rows } = useVerifications(status);
+  const span = spanOf(daysOf(url.parameter));
+  const given = { status, ...span };
+  const { query, rows } = useVerifications(given);
   const selection = useSelection((rows ?? []).map(idOf), USERS_MAX);
   const [bulk, setBulk] = useState<readonly string[] | null>(null);
   return (
     <>
-      <PageHeader title="Verifications" actions={<SavedViews page="verifications" />}>
+      <PageHeader
+        title="Verifications"
+        actions={
+          <>
+            <SavedViews page="verifications" />
+            <SaveAsFile path="verifications" name="verifications" needs="users.export" given={given} />
+          </>
+        }
+      >
         Who has asked to be verified, the one that waits longest first. A decision counts like one of the
         provider, and a newer one overrides it.
       </PageHeader>
@@ -65,7 +78,10 @@ export function VerificationsPage() {
           label="Verifications"
           toolbar={
             <>
-              <FilterBar isFiltered={status !== "pending"} onClear={() => url.change({ state: null })}>
+              <FilterBar
+                isFiltered={status !== "pending" || Object.keys(span).length > 0}
+                onClear={() => url.change({ state: null, ...NO_DAYS })}
+              >
                 <ChoiceFilter
                   label="State"
                   any="Waits for a decision"
@@ -73,6 +89,7 @@ export function VerificationsPage() {
                   choices={STATES}
                   onChange={(state) => url.change({ state })}
                 />
+                <DayFilters url={url} />
               </FilterBar>
               <SelectionBar
                 selection={selection}

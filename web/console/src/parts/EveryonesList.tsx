@@ -1,6 +1,4 @@
-import { Button } from "@mantine/core";
-import { CopyIcon, DownloadIcon, PersonIcon } from "@primer/octicons-react";
-import { useState } from "react";
+import { CopyIcon, PersonIcon } from "@primer/octicons-react";
 import { useLocation } from "wouter";
 import { Card } from "#lib/components/Card.tsx";
 import { copyAndTell } from "#lib/components/CopyText.tsx";
@@ -8,17 +6,16 @@ import { type Column, DataTable, type RowAction } from "#lib/components/DataTabl
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
-import { saveFile } from "#lib/saveFile.ts";
 import { useUrlState } from "#lib/urlState.ts";
 import { explainIfAny } from "../engine/messages.ts";
-import { type Edge, fileOf, type Slice } from "../operator/client.ts";
-import { type Permission, useCan } from "../operator/session.ts";
-import { isDay, type ListFilter, listQuery, useGrowingList } from "../people/queries.ts";
-import { ChoiceFilter, DayFilter, FilterBar, TextFilter } from "./filters.tsx";
-import { FileFormatChoice } from "./FileFormatChoice.tsx";
-import type { FileFormat } from "./fileFormats.ts";
+import type { Edge, Slice } from "../operator/client.ts";
+import type { Permission } from "../operator/session.ts";
+import { type ListFilter, listQuery, useGrowingList } from "../people/queries.ts";
+import { daysOf } from "../people/span.ts";
+import { DayFilters, NO_DAYS } from "./DayFilters.tsx";
+import { ChoiceFilter, FilterBar, TextFilter } from "./filters.tsx";
+import { SaveAsFile } from "./SaveAsFile.tsx";
 import { SavedViews, type ViewPage } from "./SavedViews.tsx";
-import { ReasonDialog } from "./ReasonDialog.tsx";
 
 interface OwnFilter {
   parameter: "assignee";
@@ -54,17 +51,12 @@ interface Props<Row> {
 export function EveryonesList<Row>(props: Props<Row>) {
   const { name, page, title, text, states, columns, rowId, userOf, exportNeeds, read } = props;
   const url = useUrlState();
-  const can = useCan();
   const [, navigate] = useLocation();
-  const [isSaving, setSaving] = useState(false);
-  const [format, setFormat] = useState<FileFormat>("csv");
-  const day = (parameter: string) => (isDay(url.parameter(parameter)) ? url.parameter(parameter) : "");
   const filter: ListFilter = {
     userId: url.parameter("user"),
     asset: url.parameter("asset"),
     state: states.find(({ value }) => value === url.parameter("state"))?.value ?? "",
-    from: day("from"),
-    to: day("to"),
+    ...daysOf(url.parameter),
   };
   const own = props.filter && url.parameter(props.filter.parameter);
   const given = {
@@ -81,15 +73,7 @@ export function EveryonesList<Row>(props: Props<Row>) {
         actions={
           <>
             <SavedViews page={page} />
-            <Button
-              variant="default"
-              leftSection={<DownloadIcon />}
-              disabled={!can(exportNeeds)}
-              title={can(exportNeeds) ? undefined : `This needs the permission ${exportNeeds}.`}
-              onClick={() => setSaving(true)}
-            >
-              Save as a file
-            </Button>
+            <SaveAsFile path={name} name={name} needs={exportNeeds} given={given} />
           </>
         }
       >
@@ -106,8 +90,7 @@ export function EveryonesList<Row>(props: Props<Row>) {
                   user: null,
                   asset: null,
                   state: null,
-                  from: null,
-                  to: null,
+                  ...NO_DAYS,
                   ...(props.filter ? { assignee: null } : {}),
                 })
               }
@@ -134,8 +117,7 @@ export function EveryonesList<Row>(props: Props<Row>) {
                   onChange={(value) => url.change({ assignee: value })}
                 />
               )}
-              <DayFilter label="From" value={filter.from} onChange={(from) => url.change({ from })} />
-              <DayFilter label="To" value={filter.to} onChange={(to) => url.change({ to })} />
+              <DayFilters url={url} />
             </FilterBar>
           }
           columns={columns}
@@ -161,26 +143,6 @@ export function EveryonesList<Row>(props: Props<Row>) {
           footer={<ShowOlder query={query} />}
         />
       </Card>
-      {isSaving && (
-        <ReasonDialog
-          title="Save the list as a file?"
-          confirm="Save the file"
-          act={async (edge, reason) => {
-            const parameters = new URLSearchParams({ ...given, reason, format });
-            saveFile(
-              await fileOf(edge, `/operator/${name}/export?${parameters.toString()}`),
-              `${name}.${format}`,
-            );
-          }}
-          done={() => ["The file is saved", `${name}.${format}`]}
-          onClose={() => setSaving(false)}
-        >
-          <p>
-            Everything that fits the filters is in it, with the ids of users. The audit trail notes the file.
-          </p>
-          <FileFormatChoice value={format} onChange={setFormat} />
-        </ReasonDialog>
-      )}
     </>
   );
 }

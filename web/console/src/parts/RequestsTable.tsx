@@ -7,7 +7,7 @@ import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { explainIfAny } from "../engine/messages.ts";
 import { useActingName } from "../operator/session.ts";
-import { type OperatorRequest, useRequests } from "../people/queries.ts";
+import { type OperatorRequest, type RequestFilter, useRequests } from "../people/queries.ts";
 import { isOfTheHouse, REQUEST_TITLES, RequestDialog, RequestSummary } from "./ApprovalDialogs.tsx";
 import { RequestBadge } from "./PersonBadges.tsx";
 import { UserLink } from "./UserLink.tsx";
@@ -41,14 +41,13 @@ export function requestFault(request: OperatorRequest, operator: string, now: nu
 }
 
 interface Props {
-  status: OperatorRequest["status"] | "";
-  userId?: string;
+  filter: RequestFilter;
   toolbar?: ReactNode;
 }
 
 /** What operators asked for, with the way to decide on it. */
-export function RequestsTable({ status, userId = "", toolbar }: Props) {
-  const { query, rows } = useRequests(status, userId);
+export function RequestsTable({ filter, toolbar }: Props) {
+  const { query, rows } = useRequests(filter);
   const operator = useActingName();
   const [, navigate] = useLocation();
   const [asked, setAsked] = useState<{

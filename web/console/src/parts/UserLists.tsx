@@ -5,9 +5,14 @@ import { type Column, DataTable, type RowAction } from "#lib/components/DataTabl
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
+import { useUrlState } from "#lib/urlState.ts";
 import { explainIfAny } from "../engine/messages.ts";
 import { type Edge, type Schemas, type Slice, slice } from "../operator/client.ts";
 import { useGrowingList, useUserBalances, useUserKeys, useUserSessions } from "../people/queries.ts";
+import { daysOf, spanOf } from "../people/span.ts";
+import { DayFilters, NO_DAYS } from "./DayFilters.tsx";
+import { FilterBar } from "./filters.tsx";
+import { SaveAsFile } from "./SaveAsFile.tsx";
 import classes from "./UserLists.module.css";
 
 const at = (time: string) => <TimeText milliseconds={Date.parse(time)} />;
@@ -172,14 +177,39 @@ const ORDERS: readonly Column<Order>[] = [
   { id: "status", title: "Status", cell: (row) => row.status },
 ];
 
+/** The days of a list of one user, and the way to save it. */
+function useDays(userId: string, list: "orders" | "trades") {
+  const url = useUrlState();
+  const span = spanOf(daysOf(url.parameter));
+  const toolbar = (
+    <>
+      <FilterBar isFiltered={Object.keys(span).length > 0} onClear={() => url.change(NO_DAYS)}>
+        <DayFilters url={url} />
+      </FilterBar>
+      <SaveAsFile
+        path={`users/${encodeURIComponent(userId)}/${list}`}
+        name={`${list}-${userId}`}
+        needs="trades.export"
+        given={{ ...span }}
+      />
+    </>
+  );
+  return { span, toolbar };
+}
+
 export function UserOrders({ userId }: { userId: string }) {
+  const { span, toolbar } = useDays(userId, "orders");
   return (
     <Growing<Order>
       label="Orders"
-      listKey={["orders", userId]}
-      read={({ rest }, query, signal) =>
+      toolbar={toolbar}
+      listKey={["orders", userId, span]}
+      read={({ rest }, place, signal) =>
         slice(
-          rest.GET("/api/v1/operator/users/{userId}/orders", { params: { path: { userId }, query }, signal }),
+          rest.GET("/api/v1/operator/users/{userId}/orders", {
+            params: { path: { userId }, query: { ...span, ...place } },
+            signal,
+          }),
         )
       }
       columns={ORDERS}
@@ -206,13 +236,18 @@ const TRADES: readonly Column<Trade>[] = [
 ];
 
 export function UserTrades({ userId }: { userId: string }) {
+  const { span, toolbar } = useDays(userId, "trades");
   return (
     <Growing<Trade>
       label="Trades"
-      listKey={["trades", userId]}
-      read={({ rest }, query, signal) =>
+      toolbar={toolbar}
+      listKey={["trades", userId, span]}
+      read={({ rest }, place, signal) =>
         slice(
-          rest.GET("/api/v1/operator/users/{userId}/trades", { params: { path: { userId }, query }, signal }),
+          rest.GET("/api/v1/operator/users/{userId}/trades", {
+            params: { path: { userId }, query: { ...span, ...place } },
+            signal,
+          }),
         )
       }
       columns={TRADES}

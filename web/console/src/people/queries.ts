@@ -7,6 +7,7 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { type Edge, type Schemas, type Slice, returned, slice, useEdge } from "../operator/client.ts";
+import { type Days, type Span, spanOf } from "./span.ts";
 
 /** Rows of a page. */
 const PAGE = 50;
@@ -45,32 +46,21 @@ export function useGrowingList<Row>(key: readonly unknown[], read: Read<Row>) {
   return { query, rows: query.data?.pages.flatMap(({ rows }) => rows) };
 }
 
-/** The filters of a list over all users; an empty text filters nothing. Days are `YYYY-MM-DD`, both included. */
-export interface ListFilter {
+/** The filters of a list over all users; an empty text filters nothing. */
+export interface ListFilter extends Days {
   userId: string;
   asset: string;
   state: string;
-  from: string;
-  to: string;
 }
 
-const DAY_MS = 86_400_000;
-
-/** The filters as the edge takes them. A day ends where the next one begins, in UTC. */
-export function listQuery({ userId, asset, state, from, to }: ListFilter) {
-  const until = to === "" ? "" : new Date(Date.parse(`${to}T00:00:00Z`) + DAY_MS).toISOString();
+/** The filters as the edge takes them. */
+export function listQuery({ userId, asset, state, ...days }: ListFilter) {
   return {
     ...(userId === "" ? {} : { userId }),
     ...(asset === "" ? {} : { asset }),
     ...(state === "" ? {} : { state }),
-    ...(from === "" ? {} : { from: `${from}T00:00:00Z` }),
-    ...(until === "" ? {} : { to: until }),
+    ...spanOf(days),
   };
-}
-
-/** Whether a text is a day of the calendar, or empty. */
-export function isDay(text: string): boolean {
-  return text === "" || (/^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(`${text}T00:00:00Z`)));
 }
 
 /** The users whom a text points at. */
@@ -85,9 +75,9 @@ export function useUserSearch(text: string) {
   });
 }
 
-export function useNewestUsers() {
-  return useGrowingList<FoundUser>(["users"], ({ rest }, query, signal) =>
-    slice(rest.GET("/api/v1/operator/users", { params: { query }, signal })),
+export function useNewestUsers(span: Span) {
+  return useGrowingList<FoundUser>(["users", span], ({ rest }, place, signal) =>
+    slice(rest.GET("/api/v1/operator/users", { params: { query: { ...span, ...place } }, signal })),
   );
 }
 
@@ -137,22 +127,35 @@ export function useUserKeys(userId: string) {
   });
 }
 
-export function useRequests(status: OperatorRequest["status"] | "", userId = "") {
-  const filter = { ...(status === "" ? {} : { status }), ...(userId === "" ? {} : { userId }) };
+export interface RequestFilter extends Span {
+  status?: OperatorRequest["status"];
+  userId?: string;
+}
+
+export function useRequests(filter: RequestFilter) {
   return useGrowingList<OperatorRequest>(["requests", filter], ({ rest }, place, signal) =>
     slice(rest.GET("/api/v1/operator/requests", { params: { query: { ...filter, ...place } }, signal })),
   );
 }
 
-export function useAdjustments(filter: { userId?: string; status?: "pending" | "done" | "refused" }) {
+export interface AdjustmentFilter extends Span {
+  userId?: string;
+  status?: "pending" | "done" | "refused";
+}
+
+export function useAdjustments(filter: AdjustmentFilter) {
   return useGrowingList<Adjustment>(["adjustments", filter], ({ rest }, place, signal) =>
     slice(rest.GET("/api/v1/operator/adjustments", { params: { query: { ...filter, ...place } }, signal })),
   );
 }
 
-export function useVerifications(status: QueuedVerification["status"]) {
-  return useGrowingList<QueuedVerification>(["verifications", status], ({ rest }, place, signal) =>
-    slice(rest.GET("/api/v1/operator/verifications", { params: { query: { status, ...place } }, signal })),
+export interface VerificationFilter extends Span {
+  status: QueuedVerification["status"];
+}
+
+export function useVerifications(filter: VerificationFilter) {
+  return useGrowingList<QueuedVerification>(["verifications", filter], ({ rest }, place, signal) =>
+    slice(rest.GET("/api/v1/operator/verifications", { params: { query: { ...filter, ...place } }, signal })),
   );
 }
 

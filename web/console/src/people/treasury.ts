@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { type Schemas, returned, slice, useEdge } from "../operator/client.ts";
 import { useGrowingList } from "./queries.ts";
+import type { Span } from "./span.ts";
 
 const INTERVAL_MS = 5_000;
 
@@ -34,9 +35,11 @@ export function useHouseAccounts() {
   });
 }
 
-export function useHouseTransfers() {
-  return useGrowingList<HouseTransfer>(["house transfers"], ({ rest }, query, signal) =>
-    slice(rest.GET("/api/v1/operator/treasury/transfers", { params: { query }, signal })),
+export function useHouseTransfers(span: Span) {
+  return useGrowingList<HouseTransfer>(["house transfers", span], ({ rest }, place, signal) =>
+    slice(
+      rest.GET("/api/v1/operator/treasury/transfers", { params: { query: { ...span, ...place } }, signal }),
+    ),
   );
 }
 

@@ -1,0 +1,59 @@
+import { Button } from "@mantine/core";
+import { DownloadIcon } from "@primer/octicons-react";
+import { useState } from "react";
+import { saveFile } from "#lib/saveFile.ts";
+import { fileOf } from "../operator/client.ts";
+import { type Permission, useCan } from "../operator/session.ts";
+import { FileFormatChoice } from "./FileFormatChoice.tsx";
+import type { FileFormat } from "./fileFormats.ts";
+import { ReasonDialog } from "./ReasonDialog.tsx";
+
+interface Props {
+  /** The list's path below `/operator`: "deposits". */
+  path: string;
+  /** The file's name, without its ending. */
+  name: string;
+  needs: Permission;
+  /** The filters that are set, as the edge takes them. */
+  given: Readonly<Record<string, string>>;
+}
+
+/** The button that saves a list as a file, with a reason. */
+export function SaveAsFile({ path, name, needs, given }: Props) {
+  const can = useCan();
+  const [isSaving, setSaving] = useState(false);
+  const [format, setFormat] = useState<FileFormat>("csv");
+  return (
+    <>
+      <Button
+        variant="default"
+        leftSection={<DownloadIcon />}
+        disabled={!can(needs)}
+        title={can(needs) ? undefined : `This needs the permission ${needs}.`}
+        onClick={() => setSaving(true)}
+      >
+        Save as a file
+      </Button>
+      {isSaving && (
+        <ReasonDialog
+          title="Save the list as a file?"
+          confirm="Save the file"
+          act={async (edge, reason) => {
+            const parameters = new URLSearchParams({ ...given, reason, format });
+            saveFile(
+              await fileOf(edge, `/operator/${path}/export?${parameters.toString()}`),
+              `${name}.${format}`,
+            );
+          }}
+          done={() => ["The file is saved", `${name}.${format}`]}
+          onClose={() => setSaving(false)}
+        >
+          <p>
+            Everything that fits the filters is in it, with the ids of users. The audit trail notes the file.
+          </p>
+          <FileFormatChoice value={format} onChange={setFormat} />
+        </ReasonDialog>
+      )}
+    </>
+  );
+}
