@@ -57,7 +57,7 @@ export function UsersPage() {
         }
       >
         Everybody who is registered. Search by what an e-mail or a name begins with, or by an exact id,
-        address, transaction, order, trade or payment.
+        address, transaction, trade, payment or order: its id, the client&apos;s, or the engine&apos;s number.
       </PageHeader>
       <Card flush>{text === "" ? <Newest /> : <Found text={text} />}</Card>
     </>
@@ -156,7 +156,7 @@ function Found({ text }: { text: string }) {
       empty={
         <EmptyState title="Nobody is found">
           A part of an e-mail or a name needs three letters, and must be its beginning. Ids and addresses are
-          found whole.
+          found whole. Orders and trades that the archive has are not found.
         </EmptyState>
       }
       actions={actions}
