@@ -5,8 +5,8 @@ A position names only the last request that closed it, so a repetition that come
 
 from alembic import op
 
-revision = "0067"
-down_revision = "0066"
+revision = "0068"
+down_revision = "0067"
 branch_labels = None
 depends_on = None
 
