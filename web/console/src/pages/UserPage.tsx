@@ -7,6 +7,7 @@ import { CopyText } from "#lib/components/CopyText.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { ErrorState, WarningNote } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
+import { languageName } from "#lib/languageName.ts";
 import { useUrlState } from "#lib/urlState.ts";
 import { explain } from "../engine/messages.ts";
 import { type Permission, useCan } from "../operator/session.ts";
@@ -35,7 +36,6 @@ import {
   UserTrades,
 } from "../parts/UserLists.tsx";
 import { UserDeposits, UserPayments, UserWithdrawals } from "../parts/UserMoney.tsx";
-import { languageName } from "../people/languageName.ts";
 import { useUser, type UserOverview } from "../people/queries.ts";
 import classes from "./ParticipantPage.module.css";
 
@@ -330,7 +330,7 @@ function Facts({ user }: { user: UserOverview }) {
           {user.verificationLevel} <VerificationBadge status={user.verificationStatus} />
         </span>
       </Fact>
-      <Fact name="Language">{languageName(user.language)}</Fact>
+      <Fact name="Language">{user.language === null ? "not chosen" : languageName(user.language, "en")}</Fact>
       <Fact name="Time zone">{user.timeZone ?? "not chosen"}</Fact>
       <Fact name="Role of access tokens">{user.role}</Fact>
       <Fact name="Plan">{user.plan ?? "–"}</Fact>

@@ -9,6 +9,7 @@ import { ErrorState, ProblemNote } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { pageLocale, t } from "#lib/language.ts";
+import { languageName } from "#lib/languageName.ts";
 import { setZone } from "#lib/preferences.ts";
 import { allZones, localZone } from "#lib/time.ts";
 import { ACTIVITY, PROFILE, useProfile } from "../../account/queries.ts";
@@ -68,9 +69,8 @@ function ProfileForm({ profile }: { profile: Profile }) {
     },
   });
   const languages = useMemo(() => {
-    const names = new Intl.DisplayNames([pageLocale()], { type: "language" });
     const tags = [...new Set([...LANGUAGES, ...(profile.language ? [profile.language] : [])])];
-    const known = tags.map((tag) => ({ value: tag, label: names.of(tag) ?? tag }));
+    const known = tags.map((tag) => ({ value: tag, label: languageName(tag, pageLocale()) }));
     return [
       { value: NONE, label: t("Not given") },
       ...known.sort((a, b) => a.label.localeCompare(b.label, pageLocale())),
