@@ -116,6 +116,7 @@ def test_withdrawals_are_assigned_and_decided_on_together_after_a_dry_run(
     console.page.get_by_role("button", name="Do with them").click()
     console.page.get_by_role("menuitem", name="Approve them…").click()
     bulk = console.dialog("Approve the withdrawals?")
+    bulk.get_by_role("textbox", name="Reason").fill("the owner confirmed them")
     bulk.get_by_role("button", name="Dry run").click()
     expect(bulk.get_by_role("region", name="What would happen")).to_contain_text("Would be done")
     expect(console.row("Withdrawals", user_id, "254 SOL")).to_contain_text("0 of 2 approvals")
@@ -148,6 +149,8 @@ def test_a_withdrawal_is_approved_by_two_and_signed_by_three(
     expect(approve).to_be_disabled()
     console.assert_accessible("approval")
     dialog.get_by_label("Type 250 to confirm").fill("250")
+    expect(approve).to_be_disabled()
+    dialog.get_by_label("Reason").fill("the owner confirmed it by phone")
     approve.click()
     expect(console.toast("Approved")).to_be_visible()
     expect(row).to_contain_text("1 of 2 approvalsby admin")
@@ -170,6 +173,10 @@ def test_a_withdrawal_is_approved_by_two_and_signed_by_three(
         if number == 1:
             console.assert_accessible("signature")
         expect(dialog.get_by_role("combobox", name="Signer")).to_have_value(f"warm-{number}")
+        decided = dialog.get_by_role("region", name="What operators decided").get_by_role("listitem")
+        expect(decided.first).to_contain_text("engine:admin approved: the owner confirmed it by phone")
+        expect(decided).to_have_count(number + 1)
+        dialog.get_by_label("Reason").fill(f"signature {number}")
         dialog.get_by_role("button", name="Sign", exact=True).click()
         expect(dialog).to_be_hidden()
     # Those that nobody has decided on are left.
@@ -227,6 +234,7 @@ def test_a_refused_decision_gives_custodys_reason(
     console.act(f"253 SOL of {user_id}", "Approve…")
     dialog = console.dialog("Approve the withdrawal?")
     dialog.get_by_label("Type 253 to confirm").fill("253")
+    dialog.get_by_label("Reason").fill("looks right")
     operator.reject(withdrawal_id, "a second pair of eyes said no")
     dialog.get_by_role("button", name="Approve").click()
     expect(dialog.get_by_role("alert")).to_contain_text("rejected")
@@ -274,7 +282,7 @@ def _row(status: str) -> dict[str, Any]:
         "status": status, "reason": REASONS.get(status), "approvals": ["grace", "heidi"], "approvalsNeeded": 2,
         "signers": ["warm-1", "warm-2", "warm-3"], "signatures": ["warm-1", "warm-2", "warm-3"], "signaturesNeeded": 3,
         "confirmations": 7, "confirmationsNeeded": 12, "createdAt": 1_790_000_000_000,
-        "assignee": None,
+        "assignee": None, "decisions": [],
     }  # fmt: skip
 
 

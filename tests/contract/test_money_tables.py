@@ -56,6 +56,8 @@ WITHOUT_MONEY = {
     "listed_networks": OFFER,
     "listed_network_assets": OFFER,
     "transfer_pauses": "what operators have paused: nothing has moved",
+    "custody_audit_origins": PEOPLE,
+    "custody_trail_position": "how far custody's chain is followed",
     "engine_action_positions": "how far the engine's journal is followed",
     "withdrawal_assignments": "who is to decide: nothing has moved",
     "conversion_quotes": OFFER,

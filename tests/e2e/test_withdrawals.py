@@ -5,6 +5,7 @@ import pytest
 from openspot.up.child_platform import ChildPlatform
 from tests.support.money_user import MoneyUser, assert_every_book_agrees, money_user, openspot
 
+REASON = "as the owner asked"
 OUTSIDE = "So11111111111111111111111111111111111111112"
 BANK = {"label": "Bank", "asset": "USD", "network": "wire", "address": "021000021:123456789"}
 
@@ -33,10 +34,10 @@ async def test_money_comes_in_and_leaves_by_chain_and_by_bank(platform: ChildPla
         assert (await user("DELETE", f"/accounts/withdrawals/{cancelled}"))["status"] == "cancelled"
         await openspot(platform, "custody", "reject", rejected, "--as", "olivia", "--reason", "not explained")
         for approver in ("olivia", "peter"):
-            await openspot(platform, "custody", "approve", large, "--as", approver)
+            await openspot(platform, "custody", "approve", large, "--as", approver, "--reason", REASON)
         await user.shows(f"/accounts/withdrawals/{large}", status="signing")
         for signer in ("warm-1", "warm-2", "warm-4"):
-            await openspot(platform, "custody", "sign", large, "--signer", signer)
+            await openspot(platform, "custody", "sign", large, "--signer", signer, "--reason", REASON)
         for withdrawal_id in (small, large):
             await user.shows(f"/accounts/withdrawals/{withdrawal_id}", status="completed")
         await user.shows(f"/accounts/withdrawals/{rejected}", status="rejected", reason="not explained")

@@ -15,6 +15,7 @@ from openspot.contracts import subjects
 from openspot.contracts.messages import CreateWithdrawal, WithdrawalOutcome, WithdrawalRequested
 from openspot.custody import withdrawal_store as store
 from openspot.custody.chain import SimulatedChain
+from openspot.custody.deciding import Decider
 from openspot.custody.prices import parse_prices
 from openspot.custody.progress import WithdrawalProgress
 from openspot.custody.wallet_policy import Wallet
@@ -27,6 +28,8 @@ from openspot.kit.hash_chain import FIRST_HASH, is_next
 from tests.support.fair_prices import asset_price
 
 SEED = b"seed of a test"
+BY = Decider("shell:test", "as the owner asked")
+"""Decides where a test does not say who."""
 BITCOIN_ADDRESS = "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx"
 NO_LIMIT_CENTS = 10**15
 _serial = itertools.count(1)

@@ -185,12 +185,12 @@ class Operator:
     def approve(self, withdrawal_id: str, login: Login) -> None:
         """Approve a withdrawal in the session of another administrator. Raises OperatorError."""
         path = f"/operator/withdrawals/{withdrawal_id}/approvals"
-        self._send("POST", path, None, login.token, self.settings.custody_url)
+        self._send("POST", path, {"reason": "looked at"}, login.token, self.settings.custody_url)
 
     def sign(self, withdrawal_id: str, signer: str) -> None:
         """Sign a withdrawal with the key of one of its wallet's signers. Raises OperatorError."""
         path = f"/operator/withdrawals/{withdrawal_id}/signatures"
-        self._send("POST", path, {"signer": signer}, self.login.token, self.settings.custody_url)
+        self._send("POST", path, {"signer": signer, "reason": "looked at"}, self.login.token, self.settings.custody_url)
 
     def reject(self, withdrawal_id: str, reason: str) -> None:
         """Reject a withdrawal. Raises OperatorError."""

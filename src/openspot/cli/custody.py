@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 
 custody_app = typer.Typer(no_args_is_help=True, help="Decide on withdrawals; send deposits on the simulated chains.")
+Why = Annotated[str, typer.Option("--reason", help="Why; the trail of operators keeps it")]
 WithdrawalId = Annotated[str, typer.Argument(help="Id of the withdrawal, as `openspot custody list` shows it")]
 
 
@@ -71,17 +72,21 @@ def release() -> None:
 
 
 @custody_app.command()
-def approve(withdrawal_id: WithdrawalId, approver: Annotated[str, typer.Option("--as", help="Who approves")]) -> None:
+def approve(
+    withdrawal_id: WithdrawalId, approver: Annotated[str, typer.Option("--as", help="Who approves")], reason: Why
+) -> None:
     """Approve a withdrawal. Approvers must be different people, and not the one who withdraws."""
-    typer.echo(_as_operator(lambda commands: commands.approve(withdrawal_id, approver)))
+    typer.echo(_as_operator(lambda commands: commands.approve(withdrawal_id, approver, reason)))
 
 
 @custody_app.command()
 def sign(
-    withdrawal_id: WithdrawalId, signer: Annotated[str, typer.Option(help="Signer of the wallet, for example warm-1")]
+    withdrawal_id: WithdrawalId,
+    signer: Annotated[str, typer.Option(help="Signer of the wallet, for example warm-1")],
+    reason: Why,
 ) -> None:
     """Sign an approved withdrawal with the key of one of its wallet's signers."""
-    typer.echo(_as_operator(lambda commands: commands.sign(withdrawal_id, signer)))
+    typer.echo(_as_operator(lambda commands: commands.sign(withdrawal_id, signer, reason)))
 
 
 @custody_app.command()

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from openspot.custody.withdrawal_states import WITHDRAWAL_ID_LENGTH_MAX
-from openspot.custody.withdrawals import REASON_LENGTH_MAX, RehearsedError, WithdrawalError
+from openspot.custody.withdrawals import REASON_LENGTH_MAX, REASON_LENGTH_MIN, RehearsedError, WithdrawalError
 from openspot.http.authentication import CredentialsError
 from openspot.http.errors import HttpError
 from openspot.http.validation import Body, ResponseBody, example
@@ -25,21 +25,31 @@ WithdrawalIds = Annotated[
 ]
 
 
-class BulkApprovalBody(Body):
-    """The withdrawals to approve. With `dryRun`, everything is checked and nothing is changed."""
+ApprovalReason = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=REASON_LENGTH_MIN, max_length=REASON_LENGTH_MAX)
+]
+"""Why an operator approves or signs. The trail keeps it for ever, so it names nobody: ids stand for people."""
+RejectionReason = Annotated[str, StringConstraints(min_length=1, max_length=REASON_LENGTH_MAX)]
 
-    model_config = example({"ids": ["W1", "W2"], "dryRun": True})
+
+class BulkApprovalBody(Body):
+    """The withdrawals to approve, and why. With `dryRun`, everything is checked and nothing is changed."""
+
+    model_config = example({"ids": ["W1", "W2"], "dryRun": True, "reason": "the owners confirmed them by phone"})
 
     ids: WithdrawalIds
     dry_run: Annotated[bool, Field(strict=True)]
+    reason: ApprovalReason
 
 
-class BulkRejectionBody(BulkApprovalBody):
-    """The withdrawals to reject, and why; each owner sees it."""
+class BulkRejectionBody(Body):
+    """The withdrawals to reject, and why; each owner sees it. `dryRun` as for approvals."""
 
     model_config = example({"ids": ["W1", "W2"], "dryRun": True, "reason": "not explained"})
 
-    reason: Annotated[str, StringConstraints(min_length=1, max_length=REASON_LENGTH_MAX)]
+    ids: WithdrawalIds
+    dry_run: Annotated[bool, Field(strict=True)]
+    reason: RejectionReason
 
 
 class BulkDecisionRow(ResponseBody):

@@ -3,6 +3,7 @@
 The running custody service reads the decisions there and does the next steps.
 """
 
+import getpass
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -13,6 +14,7 @@ import aiohttp
 from openspot.coin_networks.store import networks
 from openspot.custody import withdrawal_store as store
 from openspot.custody.chain import SimulatedChain
+from openspot.custody.deciding import Decider
 from openspot.custody.deposits import ChainDeposit, ChainDepositError, Deposits
 from openspot.custody.settings import CustodySettings
 from openspot.custody.wallet_policy import RULES
@@ -50,20 +52,23 @@ class Operator:
             lines.append(_line(withdrawal, approvers, signers))
         return lines
 
-    async def approve(self, withdrawal_id: str, approver: str) -> str:
+    async def approve(self, withdrawal_id: str, approver: str, reason: str) -> str:
         """Approve a withdrawal in the name of `approver`."""
-        return _done(await self._decisions().approve(withdrawal_id, approver), f"approved by {approver}")
+        approved = await self._decisions().approve(withdrawal_id, approver, _decider(reason))
+        return _done(approved, f"approved by {approver}")
 
-    async def sign(self, withdrawal_id: str, signer: str) -> str:
+    async def sign(self, withdrawal_id: str, signer: str, reason: str) -> str:
         """Sign a withdrawal with the key of one of its wallet's signers."""
         seed = self.settings.custody_seed.encode()
         if not seed:
             raise OperatorError("OPENSPOT_CUSTODY_SEED is not known here")
-        return _done(await self._decisions().sign(withdrawal_id, signer, seed), f"signed by {signer}")
+        signed = await self._decisions().sign(withdrawal_id, signer, seed, _decider(reason))
+        return _done(signed, f"signed by {signer}")
 
     async def reject(self, withdrawal_id: str, operator: str, reason: str) -> str:
         """Reject a withdrawal; its funds are released."""
-        return _done(await self._decisions().reject(withdrawal_id, operator, reason), f"rejected by {operator}")
+        rejected = await self._decisions().reject(withdrawal_id, operator, _decider(reason))
+        return _done(rejected, f"rejected by {operator}")
 
     async def deposit(self, deposit: ChainDeposit) -> str:
         """Send a deposit on a simulated chain."""
@@ -115,6 +120,11 @@ async def operator(settings: CustodySettings) -> AsyncIterator[Operator]:
             yield Operator(pool, settings)
         except (WithdrawalError, ChainDepositError) as error:
             raise OperatorError(str(error)) from error
+
+
+def _decider(reason: str) -> Decider:
+    """Who runs the command. The name after `--as` is not authenticated, so the operators' trail names the account."""
+    return Decider(f"shell:{getpass.getuser()}", reason)
 
 
 def _line(withdrawal: Withdrawal, approvers: list[str], signers: list[str]) -> str:

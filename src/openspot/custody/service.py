@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
 from functools import partial
 
 import aiohttp
@@ -23,6 +24,7 @@ from openspot.custody.prices import parse_prices
 from openspot.custody.progress import WithdrawalProgress
 from openspot.custody.settings import CustodySettings
 from openspot.custody.wallet_policy import Wallet
+from openspot.custody.withdrawal_store import forget_origins
 from openspot.custody.withdrawals import Withdrawals
 from openspot.domain.fair_price.reference import DOLLAR
 from openspot.engine_client.administrators import EngineSessions
@@ -35,7 +37,7 @@ from openspot.http.idempotency import DatabaseIdempotency
 from openspot.http.operator_store import standing_of
 from openspot.http.server import http_server
 from openspot.kit.bus import Bus, BusError, Consumption, DurableConsumer
-from openspot.kit.clock import Clock, system_clock
+from openspot.kit.clock import Clock, system_clock, utc_datetime
 from openspot.kit.database import TRANSIENT_ERRORS, Pool
 from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
@@ -51,6 +53,9 @@ PRICES_PAUSE_S = 1.0
 DEPOSITS_PAUSE_S_MAX = 1.0
 """Deposits are counted once a block, and at least this often: nothing confirms one between two blocks."""
 AUDIT_QUEUE_MAX = 1000
+ORIGINS_PAUSE_S = 60.0
+ORIGINS_KEPT = timedelta(days=30)
+"""An address that an operator decided from is kept this long at most, if no REST edge takes it into the trail."""
 
 
 async def run(settings: CustodySettings, stop: asyncio.Event, *, clock: Clock = system_clock) -> None:
@@ -112,12 +117,22 @@ async def run(settings: CustodySettings, stop: asyncio.Event, *, clock: Clock = 
         await RequestHandlers(pool, addresses, withdrawals, progress, networks, assets, funds_wait_s).serve(bus)
         frame.start("prices", _approve_at_sure_prices(withdrawals, progress, stop), finishes=True)
         frame.start("withdrawals", progress.run(stop), finishes=True)
+        frame.start("origins of decisions", _forget_origins(pool, clock), is_essential=False)
         frame.start("large withdrawals", _show_large(pool, clock, settings.alert_withdrawal_usd), is_essential=False)
         frame.at_end(progress.wake)
         frame.start("deposits", _announce(deposits, bus, stop, settings.custody_block_s), finishes=True)
         frame.start("reservations", reserved.run(stop), finishes=True)
         frame.start("refusals", refused.run(stop), finishes=True)
         await frame.until_stopped()
+
+
+async def _forget_origins(pool: Pool, clock: Clock) -> None:
+    while True:
+        try:
+            await forget_origins(pool, utc_datetime(clock) - ORIGINS_KEPT)
+        except TRANSIENT_ERRORS as error:
+            log.warning("addresses that the trail has are kept for now", error=repr(error))
+        await asyncio.sleep(ORIGINS_PAUSE_S)
 
 
 async def _show_large(pool: Pool, clock: Clock, bound_usd: int) -> None:

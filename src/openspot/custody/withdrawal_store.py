@@ -4,16 +4,19 @@ Every function takes the connection of a transaction that its caller has opened.
 wallet, row, audit chain.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
+
+import msgspec
 
 from openspot.coin_networks import pauses
 from openspot.coin_networks.pauses import Direction, Pause
 from openspot.contracts.messages import WithdrawalRecord
+from openspot.custody.deciding import Decider
 from openspot.custody.wallet_policy import POLICY_VERSION, QUOTA_WINDOW, Wallet
 from openspot.custody.withdrawal_states import SETTLED_FUNDS, UNSENT, Funds, Status
 from openspot.http.operator_store import accounts_of_owner
@@ -66,6 +69,8 @@ _WAITING_FOR_PRICE = f"""
 _AUDIT_COLUMNS = """
     withdrawal_id, actor, decision, detail, policy_version, price, value_cents, sum_before_cents, at_ms
 """
+_DECIDER_COLUMNS = "operator, reason, before, after, request_id"
+"""Null in entries that no operator made. Hashes leave nulls out, so those of earlier releases hold."""
 _AUDIT_LOCK = "openspot-custody-audit"
 
 
@@ -127,11 +132,38 @@ CUSTODY_ACTOR = "custody"
 
 @dataclass(frozen=True, slots=True)
 class WithdrawalDecision:
-    """A decision on a withdrawal: what was decided, by whom, and why."""
+    """A decision on a withdrawal: what was decided, by whom, and why.
+
+    `by` is the operator who made it, None if none did. `before` and `after` are what the operators' trail has of it.
+    """
 
     actor: str
     decision: str
     detail: str | None = None
+    by: Decider | None = None
+    before: Mapping[str, str] = field(default_factory=dict)
+    after: Mapping[str, str] = field(default_factory=dict)
+
+    def of_operator(self) -> dict[str, str]:
+        """The columns of the operator's decision; none if no operator made it."""
+        if self.by is None:
+            return {}
+        return {
+            "operator": self.by.operator,
+            "reason": self.by.reason,
+            "before": _json(self.before),
+            "after": _json(self.after),
+            "request_id": self.by.request_id,
+        }
+
+
+class OperatorDecision(NamedTuple):
+    """What an operator decided on a withdrawal, and why."""
+
+    operator: str
+    decision: str
+    reason: str
+    at_ms: int
 
 
 def withdrawal_of(row: Any) -> Withdrawal:
@@ -147,6 +179,10 @@ def withdrawal_of(row: Any) -> Withdrawal:
 
 def _iso(time: datetime) -> str:
     return iso_from_ms(int(time.timestamp() * 1000))
+
+
+def _json(values: Mapping[str, str]) -> str:
+    return msgspec.json.encode(dict(sorted(values.items()))).decode()
 
 
 @asynccontextmanager
@@ -344,16 +380,50 @@ async def audit(
         "sum_before_cents": sum_before,
         "at_ms": int(now.timestamp() * 1000),
     }
+    of_operator = decision.of_operator()
+    values = (*content.values(), *(of_operator.values() or [None] * 5))
     query = f"""
-        INSERT INTO custody_audit (entry_number, previous_hash, hash, {_AUDIT_COLUMNS})
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+        INSERT INTO custody_audit (entry_number, previous_hash, hash, {_AUDIT_COLUMNS}, {_DECIDER_COLUMNS})
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
     """  # noqa: S608
-    await connection.execute(query, number + 1, previous, entry_hash(previous, content), *content.values())
+    await connection.execute(query, number + 1, previous, entry_hash(previous, content | of_operator), *values)
+    if decision.by is not None and decision.by.address:
+        await connection.execute(
+            "INSERT INTO custody_audit_origins (entry_number, address) VALUES ($1, $2)", number + 1, decision.by.address
+        )
 
 
 async def audit_entries(connection: Connection) -> AsyncIterator[tuple[str, str, dict[str, str | int | None]]]:
     """Previous hash, hash and content of every audit entry, oldest first. Needs a transaction."""
-    query = f"SELECT previous_hash, hash, {_AUDIT_COLUMNS} FROM custody_audit ORDER BY entry_number"  # noqa: S608
+    query = f"""
+        SELECT previous_hash, hash, {_AUDIT_COLUMNS}, {_DECIDER_COLUMNS} FROM custody_audit ORDER BY entry_number
+    """  # noqa: S608
+    later = _DECIDER_COLUMNS.split(", ")
     async for row in connection.cursor(query):
         fields = dict(row)
-        yield fields.pop("previous_hash"), fields.pop("hash"), fields
+        previous, own = fields.pop("previous_hash"), fields.pop("hash")
+        yield previous, own, {name: value for name, value in fields.items() if value is not None or name not in later}
+
+
+async def operator_decisions_of_all(pool: Pool, withdrawal_ids: Sequence[str]) -> dict[str, list[OperatorDecision]]:
+    """What operators decided on each of these withdrawals, oldest first. Those without a decision are left out."""
+    rows = await pool.fetch(
+        "SELECT withdrawal_id, operator, decision, reason, at_ms FROM custody_audit"
+        " WHERE withdrawal_id = ANY ($1::text[]) AND operator IS NOT NULL ORDER BY entry_number",
+        withdrawal_ids,
+    )
+    found: dict[str, list[OperatorDecision]] = {}
+    for row in rows:
+        decision = OperatorDecision(row["operator"], row["decision"], row["reason"], row["at_ms"])
+        found.setdefault(row["withdrawal_id"], []).append(decision)
+    return found
+
+
+async def forget_origins(pool: Pool, before: datetime) -> None:
+    """Delete the addresses that the operators' trail has, and those of decisions made earlier than `before`."""
+    await pool.execute(
+        "DELETE FROM custody_audit_origins AS origin USING custody_audit AS entry"
+        " WHERE entry.entry_number = origin.entry_number AND (entry.at_ms < $1"
+        " OR entry.entry_number <= (SELECT through FROM custody_trail_position))",
+        int(before.timestamp() * 1000),
+    )

@@ -13,6 +13,7 @@ from openspot.coin_networks.pauses import refusal_text
 from openspot.contracts.messages import CreateWithdrawal
 from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.custody import withdrawal_store as store
+from openspot.custody.deciding import Decider
 from openspot.custody.prices import PriceUnknownError, WithdrawalPrice, withdrawal_price
 from openspot.custody.signatures import sign
 from openspot.custody.valuation import value_in_cents
@@ -35,6 +36,8 @@ from openspot.kit.clock import Clock, utc_datetime
 from openspot.kit.database import Connection, Pool
 
 OPERATOR_TEXT = re.compile(r"(user:)?[a-z0-9][a-z0-9._@+-]{0,63}")
+REASON_LENGTH_MIN = 3
+"""Of an approval or a signature; a rejection's reason, which its owner sees, may be shorter."""
 REASON_LENGTH_MAX = 200
 PAGE = 500
 """Withdrawals that one query reads."""
@@ -137,11 +140,14 @@ class Withdrawals:
             await self._decided(connection, withdrawal, WithdrawalDecision(f"user:{user_id}", "cancelled"), now)
         return withdrawal
 
-    async def approve(self, withdrawal_id: str, approver: str, *, is_rehearsal: bool = False) -> Withdrawal:
+    async def approve(
+        self, withdrawal_id: str, approver: str, by: Decider, *, is_rehearsal: bool = False
+    ) -> Withdrawal:
         """Add an approval. The approver must not be the requester, nor have approved before, under any name.
 
         A rehearsal refuses what an approval would refuse; otherwise it raises RehearsedError, and nothing is changed.
         """
+        _require_reason(by.reason, REASON_LENGTH_MIN)
         now = utc_datetime(self._clock)
         async with store.transaction(self._pool) as connection:
             withdrawal = await self._locked(connection, withdrawal_id, approver)
@@ -157,18 +163,21 @@ class Withdrawals:
                         RefusalCode.VALIDATION, f"{other} has approved already, and is the same person as {approver}"
                     )
             detail = f"{len(given) + 1} of {withdrawal.approvals_needed}"
-            await self._decided(
-                connection, withdrawal, WithdrawalDecision(f"operator:{approver}", "approved", detail), now
-            )
+            before = {"approvals": f"{len(given)} of {withdrawal.approvals_needed}"}
+            decision = WithdrawalDecision(f"operator:{approver}", "approved", detail, by, before, {"approvals": detail})
+            await self._decided(connection, withdrawal, decision, now)
             if is_rehearsal:
                 raise RehearsedError
         return withdrawal
 
-    async def sign(self, withdrawal_id: str, signer: str, seed: bytes, *, operator: str = "") -> Withdrawal:
+    async def sign(
+        self, withdrawal_id: str, signer: str, seed: bytes, by: Decider, *, operator: str = ""
+    ) -> Withdrawal:
         """Add the signature of one of the wallet's signers. The audit entry names the operator who asked for it.
 
         An operator must not ask for a signature of a withdrawal of their own, as for every other decision.
         """
+        _require_reason(by.reason, REASON_LENGTH_MIN)
         now = utc_datetime(self._clock)
         async with store.transaction(self._pool) as connection:
             if operator:
@@ -185,18 +194,17 @@ class Withdrawals:
             signature = sign(seed, signer, withdrawal.digest)
             if not await store.add_signature(connection, withdrawal_id, signer, signature, now):
                 raise WithdrawalError(RefusalCode.VALIDATION, f"{signer} has signed this withdrawal already")
-            detail = f"{len(given) + 1} of {RULES[withdrawal.wallet].signatures}"
-            if operator:
-                detail += f", by operator:{operator}"
-            await self._decided(connection, withdrawal, WithdrawalDecision(f"signer:{signer}", "signed", detail), now)
+            needed = RULES[withdrawal.wallet].signatures
+            count = f"{len(given) + 1} of {needed}"
+            detail = f"{count}, by operator:{operator}" if operator else count
+            before, after = {"signatures": f"{len(given)} of {needed}"}, {"signatures": count, "signer": signer}
+            decision = WithdrawalDecision(f"signer:{signer}", "signed", detail, by, before, after)
+            await self._decided(connection, withdrawal, decision, now)
         return withdrawal
 
-    async def reject(self, withdrawal_id: str, operator: str, reason: str, *, is_rehearsal: bool = False) -> Withdrawal:
+    async def reject(self, withdrawal_id: str, operator: str, by: Decider, *, is_rehearsal: bool = False) -> Withdrawal:
         """End a withdrawal that is not being sent yet. One rejection is enough. A rehearsal as for `approve`."""
-        if not 1 <= len(reason) <= REASON_LENGTH_MAX or not reason.isprintable():
-            raise WithdrawalError(
-                RefusalCode.VALIDATION, f"reason must have 1 to {REASON_LENGTH_MAX} printable characters"
-            )
+        _require_reason(by.reason, 1)
         now = utc_datetime(self._clock)
         async with store.transaction(self._pool) as connection:
             withdrawal = await self._locked(connection, withdrawal_id, operator)
@@ -204,10 +212,10 @@ class Withdrawals:
                 raise WithdrawalError(
                     RefusalCode.VALIDATION, f"the withdrawal is {withdrawal.status} and cannot be rejected"
                 )
-            withdrawal.status, withdrawal.reason = Status.REJECTED, reason
-            await self._decided(
-                connection, withdrawal, WithdrawalDecision(f"operator:{operator}", "rejected", reason), now
-            )
+            before, after = {"status": withdrawal.status.value}, {"status": Status.REJECTED.value}
+            withdrawal.status, withdrawal.reason = Status.REJECTED, by.reason
+            decision = WithdrawalDecision(f"operator:{operator}", "rejected", by.reason, by, before, after)
+            await self._decided(connection, withdrawal, decision, now)
             if is_rehearsal:
                 raise RehearsedError
         return withdrawal
@@ -354,6 +362,13 @@ def checked_repeat(earlier: Withdrawal, request: CreateWithdrawal, amount: Decim
     if (earlier.user_id, earlier.asset, earlier.network, earlier.amount, earlier.address, earlier.tag) != wanted:
         raise WithdrawalError(RefusalCode.REFERENCE_USED, "clientWithdrawalId was used before, for another withdrawal")
     return earlier
+
+
+def _require_reason(reason: str, length_min: int) -> None:
+    if not length_min <= len(reason) <= REASON_LENGTH_MAX or not reason.isprintable():
+        raise WithdrawalError(
+            RefusalCode.VALIDATION, f"reason must have {length_min} to {REASON_LENGTH_MAX} printable characters"
+        )
 
 
 def _approvals(wallet: Wallet, value: int, price: WithdrawalPrice) -> int:

@@ -132,6 +132,7 @@ DESCRIPTOR = Descriptor(
             "report_loans",
             "operator_views",
             "engine_action_positions",
+            "custody_trail_position",
             "withdrawal_assignments",
         ),
         reads=(
@@ -142,6 +143,8 @@ DESCRIPTOR = Descriptor(
             "ledger_accounts",
             "custody_addresses",
             "custody_approvals",
+            "custody_audit",
+            "custody_audit_origins",
             "custody_deposits",
             "custody_withdrawals",
             "margin_accounts",

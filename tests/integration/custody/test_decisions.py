@@ -1,5 +1,6 @@
 """People's decisions: approvals, signatures, rejections, cancels, and the trail that they leave."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 import asyncpg
@@ -8,19 +9,20 @@ import pytest
 from openspot.custody import withdrawal_store as store
 from openspot.custody.chain import ChainRefusedError
 from openspot.custody.withdrawal_states import Funds, Status
-from openspot.custody.withdrawal_store import Withdrawal
+from openspot.custody.withdrawal_store import Withdrawal, WithdrawalDecision
 from openspot.custody.withdrawals import WithdrawalError
-from tests.support.custody import BITCOIN_ADDRESS, SEED, CustodyBench, first_break
+from openspot.kit.hash_chain import entry_hash
+from tests.support.custody import BITCOIN_ADDRESS, BY, SEED, CustodyBench, first_break
 
 
 async def approve(custody: CustodyBench, withdrawal: Withdrawal, *people: str) -> None:
     for person in people:
-        await custody.withdrawals.approve(withdrawal.withdrawal_id, person)
+        await custody.withdrawals.approve(withdrawal.withdrawal_id, person, BY)
 
 
 async def sign(custody: CustodyBench, withdrawal: Withdrawal, *signers: str) -> None:
     for signer in signers:
-        await custody.withdrawals.sign(withdrawal.withdrawal_id, signer, SEED)
+        await custody.withdrawals.sign(withdrawal.withdrawal_id, signer, SEED, BY)
 
 
 async def status(custody: CustodyBench, withdrawal: Withdrawal) -> tuple[Status, Funds]:
@@ -114,9 +116,9 @@ async def test_one_person_with_several_names_or_linked_accounts_is_one_approver_
         with pytest.raises(WithdrawalError, match="user:olivia has approved already, and is the same person"):
             await approve(custody, withdrawal, name)
     for decide in (
-        custody.withdrawals.approve(withdrawal.withdrawal_id, "user:rosa"),
-        custody.withdrawals.reject(withdrawal.withdrawal_id, "rosa", "no"),
-        custody.withdrawals.sign(withdrawal.withdrawal_id, "warm-1", SEED, operator="user:rosa"),
+        custody.withdrawals.approve(withdrawal.withdrawal_id, "user:rosa", BY),
+        custody.withdrawals.reject(withdrawal.withdrawal_id, "rosa", BY),
+        custody.withdrawals.sign(withdrawal.withdrawal_id, "warm-1", SEED, BY, operator="user:rosa"),
     ):
         with pytest.raises(WithdrawalError, match="a withdrawal of their own"):
             await decide
@@ -146,7 +148,7 @@ async def test_a_signature_of_another_seed_or_a_forged_row_does_not_send(custody
     await approve(custody, withdrawal, "olivia", "peter")
     await custody.advance()
     await sign(custody, withdrawal, "warm-1", "warm-2")
-    await custody.withdrawals.sign(withdrawal.withdrawal_id, "warm-3", b"another seed")
+    await custody.withdrawals.sign(withdrawal.withdrawal_id, "warm-3", b"another seed", BY)
     await custody.advance()
     assert (await status(custody, withdrawal))[0] is Status.SIGNING
     # Whoever can write to the database alone still cannot have it sent.
@@ -188,8 +190,8 @@ async def test_one_rejection_ends_a_withdrawal_and_frees_its_funds(custody: Cust
     await approve(custody, withdrawal, *["olivia", "peter"][:approvals])
     await custody.advance()
     with pytest.raises(WithdrawalError, match="reason must have"):
-        await custody.withdrawals.reject(withdrawal.withdrawal_id, "quinn", "")
-    await custody.withdrawals.reject(withdrawal.withdrawal_id, "quinn", "the address is on a list")
+        await custody.withdrawals.reject(withdrawal.withdrawal_id, "quinn", replace(BY, reason=""))
+    await custody.withdrawals.reject(withdrawal.withdrawal_id, "quinn", replace(BY, reason="the address is on a list"))
     await custody.advance()
     found = await custody.get(withdrawal.withdrawal_id)
     assert (found.status, found.funds, found.reason) == (Status.REJECTED, Funds.RELEASED, "the address is on a list")
@@ -265,7 +267,50 @@ async def test_every_decision_leaves_an_entry_with_its_grounds_in_an_unbroken_ch
     for entry in about:
         assert (entry["policy_version"], entry["price"], entry["value_cents"]) == ("A8-1", "10000", 1_500_000)
         assert entry["sum_before_cents"] == 2_000_000
-    await custody.pool.execute("UPDATE custody_audit SET actor = 'operator:mallory' WHERE entry_number = 4")
+    assert [(entry.get("operator"), entry.get("reason")) for entry in about[:4]] == [
+        (None, None), ("shell:test", "as the owner asked"), ("shell:test", "as the owner asked"), (None, None),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "actor = 'operator:mallory'",
+        "reason = 'the owner called'",
+        "operator = 'user:mallory'",
+        "operator = NULL, reason = NULL, before = NULL, after = NULL, request_id = NULL",
+    ],
+)
+async def test_a_change_of_who_decided_or_why_breaks_the_chain(custody: CustodyBench, change: str) -> None:
+    withdrawal = await custody.create("1.5")
+    await approve(custody, withdrawal, "olivia", "peter")
+    await custody.pool.execute(f"UPDATE custody_audit SET {change} WHERE entry_number = 3")
     async with store.transaction(custody.pool) as connection:
         entries = [entry async for entry in store.audit_entries(connection)]
-    assert first_break(entries) == 3
+    assert first_break(entries) == 2
+
+
+async def test_entries_of_earlier_releases_which_name_no_operator_stay_in_the_chain(custody: CustodyBench) -> None:
+    withdrawal = await custody.create("1.5")
+    earlier = WithdrawalDecision("operator:olivia", "approved", "1 of 2")
+    async with store.transaction(custody.pool) as connection:
+        await store.audit(connection, withdrawal, earlier, custody.time.now(), 0)
+        row = await connection.fetchrow("SELECT * FROM custody_audit WHERE decision = 'approved'")
+        entries = [entry async for entry in store.audit_entries(connection)]
+    fields = ("withdrawal_id", "actor", "decision", "detail", "policy_version", "price", "value_cents",
+              "sum_before_cents", "at_ms")  # fmt: skip
+    # What the release before this one hashed.
+    assert row["hash"] == entry_hash(row["previous_hash"], {name: row[name] for name in fields})
+    await approve(custody, withdrawal, "peter")
+    assert first_break(entries) is None
+
+
+@pytest.mark.parametrize("reason", ["", "no", "x" * 201, "two\nlines"])
+async def test_nobody_approves_or_signs_without_a_reason(custody: CustodyBench, reason: str) -> None:
+    withdrawal, by = await custody.create("1.5"), replace(BY, reason=reason)
+    for decide in (
+        custody.withdrawals.approve(withdrawal.withdrawal_id, "olivia", by),
+        custody.withdrawals.sign(withdrawal.withdrawal_id, "warm-1", SEED, by),
+    ):
+        with pytest.raises(WithdrawalError, match="reason must have 3 to 200 printable characters"):
+            await decide

@@ -7,7 +7,7 @@ import pytest
 from openspot.custody import progress as progress_module
 from openspot.custody import withdrawal_store as store
 from openspot.custody.withdrawal_states import Funds, Status
-from tests.support.custody import SEED, CustodyBench, Killed, KillPoints
+from tests.support.custody import BY, SEED, CustodyBench, Killed, KillPoints
 
 POINTS_MAX = 200
 
@@ -68,13 +68,13 @@ async def whole_life(custody: CustodyBench, withdrawal_id: str, *, cancels: bool
         async with custody.pool.acquire() as connection:
             given = await store.approvers(connection, withdrawal_id)
         for person in {"olivia", "peter"} - set(given):
-            await custody.withdrawals.approve(withdrawal_id, person)
+            await custody.withdrawals.approve(withdrawal_id, person, BY)
     await custody.advance()
     if (await custody.get(withdrawal_id)).status is Status.SIGNING:
         async with custody.pool.acquire() as connection:
             signed = await store.signatures(connection, withdrawal_id)
         for signer in sorted({"warm-1", "warm-2", "warm-3"} - set(signed)):
-            await custody.withdrawals.sign(withdrawal_id, signer, SEED)
+            await custody.withdrawals.sign(withdrawal_id, signer, SEED, BY)
     await custody.advance()
 
 

@@ -29,6 +29,7 @@ ADMINISTRATORS = ("olivia", "Olivia", "peter", "alice")
 
 TREASURY, SUPPORT = {OperatorRole.TREASURY}, {OperatorRole.SUPPORT}
 USERS: dict[str, set[OperatorRole]] = {"tessa": TREASURY, "alice": TREASURY, "sam": SUPPORT, "eve": set()}
+WHY = {"reason": "as the owner asked"}
 SECRET = "test-secret-of-at-least-thirty-two-bytes"
 
 
@@ -88,19 +89,23 @@ async def test_two_administrators_approve_and_three_signers_sign(custody: Custod
         "valueUsd": "15000.00", "status": "pending_approval",
     }  # fmt: skip
     path = f"/{large.withdrawal_id}/approvals"
-    first = await operators("Olivia", "POST", path)
+    first = await operators("Olivia", "POST", path, WHY)
     assert (first.status, first.json["approvals"], first.json["approvalsNeeded"]) == (200, ["olivia"], 2)
-    again = await operators("olivia", "POST", path)
+    again = await operators("olivia", "POST", path, WHY)
     assert (again.status, again.json["message"]) == (400, "olivia has approved this withdrawal already")
-    assert (await operators("peter", "POST", path)).json["approvals"] == ["olivia", "peter"]
+    assert (await operators("peter", "POST", path, WHY)).json["approvals"] == ["olivia", "peter"]
     await custody.advance(operators.progress)
     for signer in ("warm-1", "warm-2", "warm-5"):
-        signed = await operators("peter", "POST", f"/{large.withdrawal_id}/signatures", {"signer": signer})
+        signed = await operators("peter", "POST", f"/{large.withdrawal_id}/signatures", {"signer": signer} | WHY)
         assert signed.status == 200
     assert (signed.json["signatures"], signed.json["signaturesNeeded"]) == (["warm-1", "warm-2", "warm-5"], 3)
     await custody.advance(operators.progress)
     assert (await custody.get(large.withdrawal_id)).status is Status.COMPLETED
     assert (await operators("olivia", "GET")).json == {"withdrawals": [], "complete": True}
+    assert [(each["operator"], each["decision"], each["reason"]) for each in signed.json["decisions"]] == [
+        ("engine:olivia", "approved", WHY["reason"]), ("engine:peter", "approved", WHY["reason"]),
+        *[("engine:peter", "signed", WHY["reason"])] * 3,
+    ]  # fmt: skip
     trail = await custody.pool.fetch("SELECT actor, detail FROM custody_audit ORDER BY entry_number")
     assert ("operator:peter", "2 of 2") in [tuple(entry) for entry in trail]
     assert ("signer:warm-5", "3 of 3, by operator:peter") in [tuple(entry) for entry in trail]
@@ -116,7 +121,7 @@ async def test_a_rejection_needs_a_reason_and_releases_the_funds(custody: Custod
     assert (rejected.status, rejected.json["status"], rejected.json["reason"]) == (200, "rejected", "not explained")
     await custody.advance(operators.progress)
     assert custody.router.released == {large.withdrawal_id: 1}
-    late = await operators("peter", "POST", f"/{large.withdrawal_id}/approvals")
+    late = await operators("peter", "POST", f"/{large.withdrawal_id}/approvals", WHY)
     assert (late.status, late.json["message"]) == (400, "the withdrawal is rejected")
 
 
@@ -132,7 +137,7 @@ async def test_several_are_decided_together_after_a_dry_run_that_decides_nothing
     assert {row["id"]: row["assignee"] for row in listed} == {first: "user:tessa", second: None}
 
     async def decide(kind: str, ids: list[str], *, dry: bool, name: str = "olivia", **more: str) -> list[Any]:
-        reply = await operators(name, "POST", f"/bulk-{kind}", {"ids": ids, "dryRun": dry} | more)
+        reply = await operators(name, "POST", f"/bulk-{kind}", {"ids": ids, "dryRun": dry} | WHY | more)
         assert (reply.status, reply.json["dryRun"]) == (200, dry)
         return [(row["id"], row["outcome"]) for row in reply.json["rows"]]
 
@@ -152,11 +157,11 @@ async def test_several_are_decided_together_after_a_dry_run_that_decides_nothing
         "SELECT withdrawal_id, decision FROM custody_audit ORDER BY entry_number DESC LIMIT 2"
     )
     assert [tuple(entry) for entry in trail] == [(second, "rejected"), (first, "approved")]
-    for bad in ({"ids": []}, {"ids": ["w"] * 51}, {"ids": [1]}, {"dryRun": "yes"}):
+    for bad in ({"ids": []}, {"ids": ["w"] * 51}, {"ids": [1]}, {"dryRun": "yes"}, {"reason": "no"}):
         assert (
-            await operators("olivia", "POST", "/bulk-approvals", {"ids": ["w"], "dryRun": True} | bad)
+            await operators("olivia", "POST", "/bulk-approvals", {"ids": ["w"], "dryRun": True} | WHY | bad)
         ).status == 400
-    sam = await operators("user:sam", "POST", "/bulk-approvals", {"ids": [first], "dryRun": True})
+    sam = await operators("user:sam", "POST", "/bulk-approvals", {"ids": [first], "dryRun": True} | WHY)
     assert sam.status == 403
 
 
@@ -173,7 +178,7 @@ async def test_who_loses_the_role_between_two_withdrawals_decides_on_no_more(
         return done
 
     monkeypatch.setattr(custody.withdrawals, "approve", approved)
-    reply = await operators("user:tessa", "POST", "/bulk-approvals", {"ids": ids, "dryRun": False})
+    reply = await operators("user:tessa", "POST", "/bulk-approvals", {"ids": ids, "dryRun": False} | WHY)
     assert [(row["outcome"], row["message"]) for row in reply.json["rows"]] == [
         ("changed", None), ("refused", "the session is no operator's any more"),
         ("refused", "the session is no operator's any more"),
@@ -187,7 +192,7 @@ async def test_a_bulk_decision_that_is_sent_again_under_its_key_has_the_reply_of
 ) -> None:
     first = (await custody.create("1.5")).withdrawal_id
     await custody.advance(operators.progress)
-    body = {"ids": [first], "dryRun": False}
+    body = {"ids": [first], "dryRun": False} | WHY
     for _ in range(2):
         reply = await operators("olivia", "POST", "/bulk-approvals", body, key="attempt-1")
         assert [row["outcome"] for row in reply.json["rows"]] == ["changed"]
@@ -206,8 +211,8 @@ async def test_nobody_decides_without_an_administrators_session_or_on_their_own(
     large = await custody.create("1.5")
     for name, status in (("", 401), ("nobody", 401), ("trader", 403), ("silence", 503)):
         assert (await operators(name, "GET")).status == status
-        assert (await operators(name, "POST", f"/{large.withdrawal_id}/approvals")).status == status
-    own = await operators("alice", "POST", f"/{large.withdrawal_id}/approvals")
+        assert (await operators(name, "POST", f"/{large.withdrawal_id}/approvals", WHY)).status == status
+    own = await operators("alice", "POST", f"/{large.withdrawal_id}/approvals", WHY)
     assert (own.status, own.json["message"]) == (400, "nobody may decide on a withdrawal of their own")
     assert (await custody.get(large.withdrawal_id)).status is Status.PENDING_APPROVAL
     assert await custody.pool.fetchval("SELECT count(*) FROM custody_approvals") == 0
@@ -216,10 +221,13 @@ async def test_nobody_decides_without_an_administrators_session_or_on_their_own(
 @pytest.mark.parametrize(
     ("path", "body", "status"),
     [
-        ("/no-such-withdrawal/approvals", None, 404),
-        ("/no.such/approvals", None, 400),
-        ("/no-such-withdrawal/signatures", {"signer": "warm-1"}, 404),
-        ("/no-such-withdrawal/signatures", {"signer": "Warm 1"}, 400),
+        ("/no-such-withdrawal/approvals", WHY, 404),
+        ("/no-such-withdrawal/approvals", None, 400),
+        ("/no-such-withdrawal/approvals", {"reason": " no "}, 400),
+        ("/no-such-withdrawal/approvals", {"reason": "two\nlines"}, 400),
+        ("/no.such/approvals", WHY, 400),
+        ("/no-such-withdrawal/signatures", {"signer": "warm-1"} | WHY, 404),
+        ("/no-such-withdrawal/signatures", {"signer": "Warm 1"} | WHY, 400),
         ("/no-such-withdrawal/signatures", None, 400),
     ],
 )
@@ -234,17 +242,17 @@ async def test_users_decide_by_their_roles_and_under_their_own_names(
     await custody.advance(operators.progress)
     path = f"/{large.withdrawal_id}/approvals"
     assert (await operators("user:sam", "GET")).status == 200
-    refused = await operators("user:sam", "POST", path)
+    refused = await operators("user:sam", "POST", path, WHY)
     assert (refused.status, refused.json["code"]) == (403, "PERMISSION_MISSING")
     assert "withdrawals.approve" in refused.json["message"]
     assert (await operators("user:eve", "GET")).json["code"] == "FORBIDDEN"
-    assert (await operators("user:tessa/without code", "POST", path)).json["code"] == "OPERATOR_MFA_REQUIRED"
-    assert (await operators("user:tessa/ended", "POST", path)).status == 401
-    own = await operators("user:alice", "POST", path)
+    assert (await operators("user:tessa/without code", "POST", path, WHY)).json["code"] == "OPERATOR_MFA_REQUIRED"
+    assert (await operators("user:tessa/ended", "POST", path, WHY)).status == 401
+    own = await operators("user:alice", "POST", path, WHY)
     assert (own.status, own.json["message"]) == (400, "nobody may decide on a withdrawal of their own")
-    assert (await operators("user:tessa", "POST", path)).json["approvals"] == ["user:tessa"]
-    again = await operators("user:tessa", "POST", path)
+    assert (await operators("user:tessa", "POST", path, WHY)).json["approvals"] == ["user:tessa"]
+    again = await operators("user:tessa", "POST", path, WHY)
     assert again.json["message"] == "user:tessa has approved this withdrawal already"
-    assert (await operators("olivia", "POST", path)).json["approvals"] == ["olivia", "user:tessa"]
+    assert (await operators("olivia", "POST", path, WHY)).json["approvals"] == ["olivia", "user:tessa"]
     actors = await custody.pool.fetch("SELECT actor FROM custody_audit WHERE decision = 'approved'")
     assert [row["actor"] for row in actors] == ["operator:user:tessa", "operator:olivia"]

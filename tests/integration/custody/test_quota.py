@@ -10,7 +10,7 @@ from openspot.custody.settings import CustodySettings
 from openspot.custody.wallet_policy import Wallet
 from openspot.custody.withdrawals import WithdrawalError
 from openspot.domain.fair_price.model import PriceState
-from tests.support.custody import CustodyBench
+from tests.support.custody import BY, CustodyBench
 from tests.support.fair_prices import asset_price
 
 DAY_S = 86_400
@@ -86,7 +86,7 @@ async def test_a_quota_comes_back_when_nothing_was_sent(custody: CustodyBench, e
     if end == "cancel":
         await custody.withdrawals.cancel(withdrawals[0].withdrawal_id, "alice")
     elif end == "reject":
-        await custody.withdrawals.reject(withdrawals[0].withdrawal_id, "olivia", "looks wrong")
+        await custody.withdrawals.reject(withdrawals[0].withdrawal_id, "olivia", BY)
     else:
         await custody.advance()
         assert (await custody.get(withdrawals[0].withdrawal_id)).status == "failed"
@@ -170,7 +170,7 @@ async def test_at_a_price_that_is_not_sure_even_a_small_withdrawal_waits_for_peo
     waiting = await custody.get(made.withdrawal_id)
     assert (waiting.status, waiting.reason) == ("pending_approval", expected)
     assert await custody.withdrawals.approve_at_sure_prices() == 0
-    await custody.withdrawals.approve(made.withdrawal_id, "olivia")
+    await custody.withdrawals.approve(made.withdrawal_id, "olivia", BY)
     await custody.advance()
     sent = await custody.get(made.withdrawal_id)
     assert (sent.status, sent.reason) == ("completed", None)

@@ -23,6 +23,7 @@ from tests.support.in_process_platform import running
 from tests.support.rest_client import Reply, RestClient
 from tests.support.waiting import eventually, stretched
 
+REASON = "as the owner asked"
 OUTSIDE = "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx"
 WEBHOOK_SECRET = "webhook-secret-of-at-least-thirty-two-bytes"
 SERVICES = ("engine", "ledger", "router", "custody", "rest-edge")
@@ -181,15 +182,15 @@ async def test_a_large_withdrawal_waits_for_people_and_a_rejected_or_cancelled_o
     assert (await edge("GET", "/accounts/balances/BTC")).body["available"] == "1.25"
     too_much = await withdraw(edge, address_id, "1.26")
     assert (too_much.status, too_much.code, too_much.message) == (400, "INSUFFICIENT_BALANCE", "RISK_NSF")
-    await people.approve(large["id"], "olivia")
+    await people.approve(large["id"], "olivia", REASON)
     with pytest.raises(OperatorError, match="has approved"):
         await people_again(settings, large["id"])
-    await people.approve(large["id"], "peter")
+    await people.approve(large["id"], "peter", REASON)
     await eventually(lambda: has_status(edge, large["id"], "signing"))
     refused = await edge("DELETE", f"/accounts/withdrawals/{large['id']}")
     assert (refused.status, refused.code) == (409, "NOT_CANCELLABLE")
     for signer in ("warm-1", "warm-3", "warm-5"):
-        await people.sign(large["id"], signer)
+        await people.sign(large["id"], signer, REASON)
     await people.reject(rejected["id"], "quinn", "not explained")
     reply = await edge("DELETE", f"/accounts/withdrawals/{cancelled['id']}")
     assert (reply.status, reply.body["status"]) == (200, "cancelled")
@@ -202,7 +203,7 @@ async def test_a_large_withdrawal_waits_for_people_and_a_rejected_or_cancelled_o
 
 async def people_again(settings: Settings, withdrawal_id: str) -> None:
     async with operator(as_part(settings, CustodySettings)) as commands:
-        await commands.approve(withdrawal_id, "olivia")
+        await commands.approve(withdrawal_id, "olivia", REASON)
 
 
 @pytest.mark.spec("B4.1-17", "B4.1-20")

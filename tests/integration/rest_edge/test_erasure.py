@@ -50,7 +50,8 @@ NO_USERS = {
     "archive_floors", "price_alert_markets", "report_movements", "report_volumes", "report_users", "report_reserves",
     "reserve_proofs", "reserve_nodes", "withdrawal_assignments", "house_transfers", "house_levels",
     "listed_networks", "listed_network_assets", "transfer_pauses", "report_loans",
-    "engine_action_positions", "sealing_keys", "fill_notification_positions",
+    "engine_action_positions", "sealing_keys", "fill_notification_positions", "custody_audit_origins",
+    "custody_trail_position",
 }  # fmt: skip
 """Their rows name no user, or are not about users."""
 

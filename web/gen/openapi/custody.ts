@@ -129,19 +129,31 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * ApproveBody
+         * @description Why the withdrawal is approved; the audit trail keeps it.
+         * @example {
+         *       "reason": "the owner confirmed it by phone"
+         *     }
+         */
+        ApproveBody: {
+            reason: string;
+        };
+        /**
          * BulkApprovalBody
-         * @description The withdrawals to approve. With `dryRun`, everything is checked and nothing is changed.
+         * @description The withdrawals to approve, and why. With `dryRun`, everything is checked and nothing is changed.
          * @example {
          *       "dryRun": true,
          *       "ids": [
          *         "W1",
          *         "W2"
-         *       ]
+         *       ],
+         *       "reason": "the owners confirmed them by phone"
          *     }
          */
         BulkApprovalBody: {
             ids: string[];
             dryRun: boolean;
+            reason: string;
         };
         /**
          * BulkDecisionRow
@@ -166,7 +178,7 @@ export interface components {
         };
         /**
          * BulkRejectionBody
-         * @description The withdrawals to reject, and why; each owner sees it.
+         * @description The withdrawals to reject, and why; each owner sees it. `dryRun` as for approvals.
          * @example {
          *       "dryRun": true,
          *       "ids": [
@@ -202,7 +214,8 @@ export interface components {
          *
          *     `valueUsd` is its value at its creation. `approvals` are the operators who approved it, `signatures` the
          *     `signers` who signed. `assignee` is the operator who is asked to decide, null if nobody is; others may decide all
-         *     the same. `createdAt` is in milliseconds since 1970.
+         *     the same. `decisions` are those of operators, with their reasons, the oldest first. `createdAt` is in milliseconds
+         *     since 1970.
          */
         OpenWithdrawal: {
             id: string;
@@ -230,6 +243,7 @@ export interface components {
             confirmations: number;
             confirmationsNeeded: number;
             assignee: string | null;
+            decisions: components["schemas"]["OperatorDecision"][];
             createdAt: number;
         };
         /**
@@ -241,8 +255,21 @@ export interface components {
             complete: boolean;
         };
         /**
+         * OperatorDecision
+         * @description What an operator decided, and why. `operator` is the name in the operators' trail.
+         *
+         *     `at` is in milliseconds since 1970.
+         */
+        OperatorDecision: {
+            operator: string;
+            /** @enum {string} */
+            decision: "approved" | "signed" | "rejected";
+            reason: string;
+            at: number;
+        };
+        /**
          * RejectBody
-         * @description Why the withdrawal is rejected; the audit trail keeps it.
+         * @description Why the withdrawal is rejected; the audit trail keeps it, and its owner sees it.
          * @example {
          *       "reason": "not explained"
          *     }
@@ -252,13 +279,15 @@ export interface components {
         };
         /**
          * SignBody
-         * @description The signer whose key signs: one of the withdrawal's `signers`.
+         * @description The signer whose key signs: one of the withdrawal's `signers`; and why, which the audit trail keeps.
          * @example {
+         *       "reason": "both approvals were looked at",
          *       "signer": "warm-1"
          *     }
          */
         SignBody: {
             signer: string;
+            reason: string;
         };
         /**
          * Status
@@ -347,7 +376,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApproveBody"];
+            };
+        };
         responses: {
             /** @description Successful Response */
             200: {
@@ -387,6 +420,33 @@ export interface operations {
             };
             /** @description there is no such withdrawal */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -21,6 +21,8 @@ from openspot.rest_edge.common.repeated_work import repeat
 from openspot.rest_edge.identity.sessions.ended_sessions import EndedSessions
 from openspot.rest_edge.operators.alerting.service import OperatorAlerts
 from openspot.rest_edge.operators.coins.service import CoinNetworks
+from openspot.rest_edge.operators.custody_trail import FOLLOW_INTERVAL_S as CUSTODY_INTERVAL_S
+from openspot.rest_edge.operators.custody_trail import CustodyTrail
 from openspot.rest_edge.operators.engine_trail import FOLLOW_INTERVAL_S, EngineTrail
 from openspot.rest_edge.operators.markets.service import OperatorMarkets
 from openspot.rest_edge.operators.operators import Operators
@@ -73,6 +75,8 @@ async def make_operator_services(
     listings = EngineListings(service, settings.engine_url)
     engine_trail = EngineTrail(pool, listings)
     repeat(frame, "follow what operators do at the engine", engine_trail.follow, FOLLOW_INTERVAL_S)
+    decisions = CustodyTrail(pool)
+    repeat(frame, "follow what operators decide at custody", decisions.follow, CUSTODY_INTERVAL_S)
     networks = AllowedNetworks(settings.operator_network_list)
     return OperatorServices(
         sessions=OperatorSessions(tokens, partial(standing_of, pool), engine, networks),

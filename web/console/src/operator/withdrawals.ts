@@ -12,7 +12,7 @@ export type WithdrawalStatus = OpenWithdrawal["status"];
 
 /** A decision, named like the end of its route, with its body. */
 export type Decision =
-  | { kind: "approvals" }
+  | ({ kind: "approvals" } & Schemas["ApproveBody"])
   | ({ kind: "rejection" } & Schemas["RejectBody"])
   | ({ kind: "signatures" } & Schemas["SignBody"]);
 
@@ -52,7 +52,7 @@ export function useDecision(withdrawalId: string, onDone: (decided: OpenWithdraw
 export async function decideAll(
   edge: Edge,
   kind: "approvals" | "rejections",
-  body: { ids: string[]; dryRun: boolean; reason?: string },
+  body: { ids: string[]; dryRun: boolean; reason: string },
   key: string,
 ): Promise<Schemas["BulkDecisions"]> {
   const path = `/custody/withdrawals/bulk-${kind}`;

@@ -1,4 +1,11 @@
-import { CheckIcon, CopyIcon, PencilIcon, PersonIcon, XCircleIcon } from "@primer/octicons-react";
+import {
+  CheckIcon,
+  ChecklistIcon,
+  CopyIcon,
+  PencilIcon,
+  PersonIcon,
+  XCircleIcon,
+} from "@primer/octicons-react";
 import { type ReactNode, useState } from "react";
 import { useLocation } from "wouter";
 import { Amount } from "#lib/components/Amount.tsx";
@@ -24,7 +31,12 @@ import { explainIfAny } from "../engine/messages.ts";
 import { AssignDialog } from "../parts/AssignDialog.tsx";
 import { ChoiceFilter, FilterBar } from "../parts/filters.tsx";
 import { ParticipantLink } from "../parts/ParticipantLink.tsx";
-import { ApprovalDialog, RejectionDialog, SignatureDialog } from "../parts/WithdrawalDialogs.tsx";
+import {
+  ApprovalDialog,
+  DecisionsDialog,
+  RejectionDialog,
+  SignatureDialog,
+} from "../parts/WithdrawalDialogs.tsx";
 import { SavedViews } from "../parts/SavedViews.tsx";
 import { choiceColumn, SelectionBar, useSelection } from "../parts/selection.tsx";
 import { type BulkKind, WITHDRAWALS_MAX, WithdrawalsBulk } from "../parts/WithdrawalsBulk.tsx";
@@ -126,13 +138,14 @@ function Summary({ withdrawals, operator }: { withdrawals: readonly OpenWithdraw
   );
 }
 
-type Asked = { withdrawal: OpenWithdrawal; decision: "approve" | "reject" | "sign" | "assign" } | null;
+type Asked = { withdrawal: OpenWithdrawal; decision: keyof typeof DIALOGS } | null;
 
 const DIALOGS = {
   approve: ApprovalDialog,
   reject: RejectionDialog,
   sign: SignatureDialog,
   assign: AssignDialog,
+  look: DecisionsDialog,
 };
 const NONE: readonly OpenWithdrawal[] = [];
 const idOf = ({ id }: OpenWithdrawal) => id;
@@ -235,6 +248,11 @@ export function WithdrawalsPage() {
                 ? undefined
                 : "This needs the permission withdrawals.assign.",
               onClick: () => setAsked({ withdrawal, decision: "assign" }),
+            },
+            {
+              label: "What was decided…",
+              icon: <ChecklistIcon />,
+              onClick: () => setAsked({ withdrawal, decision: "look" }),
             },
             { label: "Copy address", icon: <CopyIcon />, onClick: () => copyAndTell(withdrawal.address) },
             { label: "Copy withdrawal id", icon: <CopyIcon />, onClick: () => copyAndTell(withdrawal.id) },

@@ -2,6 +2,8 @@ import { Select } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { Amount } from "#lib/components/Amount.tsx";
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
+import { Dialog } from "#lib/components/Dialog.tsx";
+import { TimeText } from "#lib/components/TimeText.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { useActingName } from "../operator/session.ts";
 import { type OpenWithdrawal, unsigned, useDecision } from "../operator/withdrawals.ts";
@@ -11,6 +13,28 @@ import classes from "./WithdrawalDialogs.module.css";
 interface DialogProps {
   withdrawal: OpenWithdrawal;
   onClose: () => void;
+}
+
+/** The fewest letters of a reason that the trail takes. */
+const REASON_LENGTH_MIN = 3;
+
+/** What operators have decided on a withdrawal, each with its reason, the oldest first. */
+export function Decisions({ withdrawal }: { withdrawal: OpenWithdrawal }) {
+  if (withdrawal.decisions.length === 0) return null;
+  return (
+    <section aria-label="What operators decided">
+      <ul className={classes.decisions}>
+        {withdrawal.decisions.map(({ operator, decision, reason, at }, place) => (
+          <li key={place}>
+            <code>{operator}</code> {decision}: {reason}{" "}
+            <span className={classes.at}>
+              <TimeText milliseconds={at} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
 }
 
 /** What is sent where, in full: the decision is about exactly this. */
@@ -51,6 +75,26 @@ function Transfer({ withdrawal }: { withdrawal: OpenWithdrawal }) {
   );
 }
 
+/** The withdrawal that a decision is about, and what others decided before. */
+function Subject({ withdrawal }: { withdrawal: OpenWithdrawal }) {
+  return (
+    <>
+      <Transfer withdrawal={withdrawal} />
+      <Decisions withdrawal={withdrawal} />
+    </>
+  );
+}
+
+/** What is sent where, who decided on it, and why. */
+export function DecisionsDialog({ withdrawal, onClose }: DialogProps) {
+  return (
+    <Dialog title="What was decided" onClose={onClose} size="lg">
+      <Subject withdrawal={withdrawal} />
+      {withdrawal.decisions.length === 0 && <p>No operator has decided on it.</p>}
+    </Dialog>
+  );
+}
+
 function countOf(count: number, needed: number): string {
   return `${count} of ${needed}`;
 }
@@ -75,13 +119,15 @@ export function ApprovalDialog({ withdrawal, onClose }: DialogProps) {
         },
       ]}
       typed={amount}
+      asksReason
+      reasonLengthMin={REASON_LENGTH_MIN}
       confirm="Approve"
       isBusy={approve.isPending}
       problem={explainIfAny(approve.error)}
-      onConfirm={() => approve.mutate({ kind: "approvals" })}
+      onConfirm={(reason) => approve.mutate({ kind: "approvals", reason })}
       onClose={onClose}
     >
-      <Transfer withdrawal={withdrawal} />
+      <Subject withdrawal={withdrawal} />
       <p>
         {isLast
           ? "Yours is the last approval that it needs: its signers come next."
@@ -102,7 +148,8 @@ export function RejectionDialog({ withdrawal, onClose }: DialogProps) {
       title="Reject the withdrawal?"
       operator={useActingName()}
       asksReason
-      reasonStandsIn="custody's audit trail, and its owner sees it"
+      reasonLengthMin={REASON_LENGTH_MIN}
+      reasonStandsIn="the audit trail, and its owner sees it"
       confirm="Reject"
       danger
       isBusy={reject.isPending}
@@ -110,7 +157,7 @@ export function RejectionDialog({ withdrawal, onClose }: DialogProps) {
       onConfirm={(reason) => reject.mutate({ kind: "rejection", reason })}
       onClose={onClose}
     >
-      <Transfer withdrawal={withdrawal} />
+      <Subject withdrawal={withdrawal} />
       <p>One rejection ends it, whatever was approved. The amount is free again on the account.</p>
     </ConfirmDialog>
   );
@@ -137,13 +184,15 @@ export function SignatureDialog({ withdrawal, onClose }: DialogProps) {
           after: countOf(signatures.length + 1, signaturesNeeded),
         },
       ]}
+      asksReason
+      reasonLengthMin={REASON_LENGTH_MIN}
       confirm="Sign"
       isBusy={sign.isPending}
       problem={explainIfAny(sign.error)}
-      onConfirm={() => signer !== null && sign.mutate({ kind: "signatures", signer })}
+      onConfirm={(reason) => signer !== null && sign.mutate({ kind: "signatures", signer, reason })}
       onClose={onClose}
     >
-      <Transfer withdrawal={withdrawal} />
+      <Subject withdrawal={withdrawal} />
       <Select
         label="Signer"
         description="Custody is a simulator and holds the key of every signer; you sign in that signer's name."

@@ -31,9 +31,8 @@ export function WithdrawalsBulk({ kind, ids, withdrawals, onClose }: Props) {
       nameOf={nameOf}
       confirm={isRejection ? "Reject them" : "Approve them"}
       danger={isRejection}
-      asksReason={isRejection}
       act={(edge, { ids: wanted, dryRun, reason, key }) =>
-        decideAll(edge, kind, { ids: [...wanted], dryRun, ...(isRejection ? { reason } : {}) }, key)
+        decideAll(edge, kind, { ids: [...wanted], dryRun, reason }, key)
       }
       onClose={onClose}
     >
