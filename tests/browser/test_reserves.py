@@ -69,6 +69,9 @@ def test_an_operator_proves_and_a_user_checks(
     console.page.unroute_all(behavior="ignoreErrors")
     # Of what the engine alone has, a proof owes what can be spent.
     console.page.get_by_role("button", name="Prove now").click()
+    dialog = console.dialog("Prove the reserves now?")
+    dialog.get_by_label("Reason").fill("the month has ended")
+    dialog.get_by_role("button", name="Prove them").click()
     expect(console.page.get_by_role("button", name="Copy digest").first).to_be_visible(timeout=stretched(60) * 1000)
     console.look_over("reports", OPPOSITE_LOOKS)
     for day in ("From", "To"):

@@ -18,10 +18,12 @@ from openspot.web_server.booking import BODY_BYTES_MAX, Booking, reason_in
 from openspot.web_server.bounded_body import BodyTooLargeError, request_body
 from openspot.web_server.custody_gateway import CustodyGateway, refusal
 from openspot.web_server.health_report import HealthReporter
+from openspot.web_server.operator_command import OperatorCommand, RunsError
 from openspot.web_server.operators import Operators, Refused, SilentError
 from openspot.web_server.public_status import PublicStatus
 from openspot.web_server.reconciliation import Reconciliation
 from openspot.web_server.reserves import Proving
+from openspot.web_server.run_notes import RunNotes
 from openspot.web_server.simulated_deposits import SimulatedDeposits
 from openspot.web_server.supervised import Supervised
 
@@ -38,6 +40,7 @@ def console_routes(
     reconciliation: Reconciliation,
     proving: Proving,
     booking: Booking,
+    notes: RunNotes,
     custody: CustodyGateway,
     status: PublicStatus,
     supervised: Supervised,
@@ -69,24 +72,37 @@ def console_routes(
 
     async def reconcile(request: Request) -> Response:
         try:
-            operator = await operators.acting(request, Permission.RECONCILE_RUN)
+            return await begin(request, Permission.RECONCILE_RUN, reconciliation, "comparison")
         except SilentError as error:
             return refusal(HTTPStatus.SERVICE_UNAVAILABLE, f"{error}, and without it nothing can be compared")
-        if isinstance(operator, Refused):
-            return refusal(*operator)
-        if not reconciliation.begin(operator.name.removeprefix("engine:")):
+        except RunsError:
             return refusal(HTTPStatus.CONFLICT, "a comparison runs already")
-        return Response(b"{}", HTTPStatus.ACCEPTED, media_type="application/json")
 
     async def prove(request: Request) -> Response:
         try:
-            operator = await operators.acting(request, Permission.RESERVES_PROVE)
+            return await begin(request, Permission.RESERVES_PROVE, proving, "proof")
         except SilentError as error:
             return refusal(HTTPStatus.SERVICE_UNAVAILABLE, f"{error}, and without it nothing can be proved")
+        except RunsError:
+            return refusal(HTTPStatus.CONFLICT, "a proof is being made already")
+
+    async def begin(request: Request, permission: Permission, command: OperatorCommand, run: str) -> Response:
+        operator = await operators.acting(request, permission)
         if isinstance(operator, Refused):
             return refusal(*operator)
-        if not proving.begin(operator.name.removeprefix("engine:")):
-            return refusal(HTTPStatus.CONFLICT, "a proof is being made already")
+        try:
+            reason = reason_in(await request_body(request, BODY_BYTES_MAX))
+        except BodyTooLargeError as error:
+            return refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, str(error))
+        except ValueError as error:
+            return refusal(HTTPStatus.BAD_REQUEST, str(error))
+
+        async def note() -> Refused | None:
+            return await notes.note(request, run, reason)
+
+        refused = await command.begin_noted(operator.name.removeprefix("engine:"), note)
+        if refused is not None:
+            return refusal(*refused)
         return Response(b"{}", HTTPStatus.ACCEPTED, media_type="application/json")
 
     async def proving_state(request: Request) -> Response:

@@ -7,7 +7,9 @@ import asyncio
 import os
 import sys
 from collections import deque
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TypeVar
 
 from openspot.kit.log import get_logger
 from openspot.kit.service import SUPERVISED
@@ -16,6 +18,7 @@ from openspot.kit.tasks import end_tasks
 log = get_logger("web")
 
 STOP_S_MAX = 5.0
+_Refused = TypeVar("_Refused")
 PROGRAM = (sys.executable, "-m", "openspot.cli")
 
 
@@ -50,6 +53,10 @@ async def end(process: asyncio.subprocess.Process) -> None:
         await process.wait()
 
 
+class RunsError(Exception):
+    """The command runs already."""
+
+
 class OperatorCommand:
     """A command that operators start from the console. At most one runs at a time."""
 
@@ -63,6 +70,7 @@ class OperatorCommand:
         self._timeout_s = timeout_s
         self._outcomes = outcomes
         self._task: asyncio.Task[None] | None = None
+        self._turn = asyncio.Lock()
         self.failure = ""
         """Why the newest run failed; empty if it did not."""
 
@@ -79,6 +87,19 @@ class OperatorCommand:
         self.failure = ""
         self._task = asyncio.create_task(self._run())
         return True
+
+    async def begin_noted(self, operator: str, note: Callable[[], Awaitable[_Refused | None]]) -> _Refused | None:
+        """Start it for `operator` once `note` has written that it starts. Returns what `note` refuses it with.
+
+        Nothing is written while it runs already: then this raises RunsError. Raises what `note` raises.
+        """
+        async with self._turn:
+            if self.is_running:
+                raise RunsError
+            refused = await note()
+            if refused is None:
+                self.begin(operator)
+            return refused
 
     async def stop(self) -> None:
         """End the run."""

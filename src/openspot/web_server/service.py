@@ -22,6 +22,7 @@ from openspot.web_server.outcomes import show_outcomes
 from openspot.web_server.public_status import PublicStatus
 from openspot.web_server.reconciliation import Reconciliation
 from openspot.web_server.reserves import Proving
+from openspot.web_server.run_notes import RunNotes
 from openspot.web_server.settings import WebServerSettings
 from openspot.web_server.simulated_deposits import SimulatedDeposits
 from openspot.web_server.supervised import Supervised
@@ -74,6 +75,7 @@ async def run(settings: WebServerSettings, stop: asyncio.Event) -> None:
             reconciliation,
             proving,
             booking,
+            RunNotes(client, settings.rest_url, settings.request_timeout_s),
             CustodyGateway(client, settings.custody_url, wait_s),
             status,
             Supervised(settings.data_dir),

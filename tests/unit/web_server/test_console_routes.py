@@ -23,6 +23,7 @@ from openspot.web_server.operators import Operators, UserSessions
 from openspot.web_server.public_status import PublicStatus
 from openspot.web_server.reconciliation import Reconciliation
 from openspot.web_server.reserves import Proving
+from openspot.web_server.run_notes import RunNotes
 from openspot.web_server.supervised import Supervised
 from tests.support.asgi import ask
 from tests.support.edge_operators import engine_token, participant_in
@@ -34,6 +35,7 @@ from page_routes import routes
 
 OPERATOR = {"authorization": f"Bearer {engine_token('operator')}"}
 TRADER = {"authorization": f"Bearer {engine_token('trader')}"}
+WHY = b'{"reason":"an account looks wrong"}'
 WITHDRAWALS = "/console/custody/withdrawals"
 
 
@@ -46,12 +48,16 @@ class Platform:
         self.users = {"auditor": ["health.read", "console.use", "new.in_a_later_version"]}
         self.forwarded: list[str | None] = []
         self.status = 200
+        self.note_status = 201
+        self.notes: list[tuple[str, str, str]] = []
+        self.reasons: list[str] = []
         self.more: dict[str, str] = {}
 
     def application(self) -> web.Application:
         application = web.Application()
         application.router.add_post("/exchange.v1.AdminService/ValidateToken", self._validate)
         application.router.add_get("/api/v1/operator/session", self._session)
+        application.router.add_post("/api/v1/operator/runs/{run}", self._note)
         application.router.add_route("*", "/operator/{path:.*}", self._custody)
         return application
 
@@ -65,6 +71,13 @@ class Platform:
         if permissions is None:
             return web.json_response({"message": "a second factor is missing"}, status=403)
         return web.json_response({"operator": "user:u1", "roles": ["AUDITOR"], "permissions": permissions})
+
+    async def _note(self, request: web.Request) -> web.Response:
+        if self.note_status == 201:
+            forwarded = request.headers["x-forwarded-for"]
+            self.notes.append((request.match_info["run"], request.headers["authorization"], forwarded))
+            self.reasons.append((await request.json())["reason"])
+        return web.json_response({"entry": 1, "message": ["as the edge says"]}, status=self.note_status)
 
     async def _custody(self, request: web.Request) -> web.Response:
         body = await request.read()
@@ -107,6 +120,7 @@ class Console:
             self.reconciliation,
             self.proving,
             self.booking,
+            RunNotes(client, url, stretched(3)),
             CustodyGateway(client, url, stretched(15)),
             PublicStatus(self.reporter.services),
             Supervised(folder),
@@ -148,7 +162,7 @@ async def test_the_button_compares_without_the_settings_of_the_web_server(
 ) -> None:
     monkeypatch.setenv("OPENSPOT_SUPERVISED", "1")
     monkeypatch.setenv("OPENSPOT_NATS_URL", "nats://without-a-password")
-    reply = await ask(console.application, "POST", "/console/reconcile", headers=OPERATOR)
+    reply = await ask(console.application, "POST", "/console/reconcile", headers=OPERATOR, body=WHY)
     assert (reply.status, reply.header("cache-control")) == (202, "no-store")
     await console.ended()
     report = json.loads(await console.reporter.report())
@@ -158,15 +172,37 @@ async def test_the_button_compares_without_the_settings_of_the_web_server(
 
 async def test_only_administrators_compare(console: Console) -> None:
     for headers in ({}, TRADER, {"authorization": f"Bearer {engine_token('nobody')}"}):
-        assert (await ask(console.application, "POST", "/console/reconcile", headers=headers)).status == 401
+        assert (await ask(console.application, "POST", "/console/reconcile", headers=headers, body=WHY)).status == 401
     assert not console.reconciliation.is_running
     assert (await ask(console.application, "GET", "/console/reconcile", headers=OPERATOR)).status == 405
+
+
+@pytest.mark.parametrize(("path", "run"), [("/console/reconcile", "comparison"), ("/console/reserves", "proof")])
+@pytest.mark.parametrize("console", [("import time; time.sleep(600)", 600.0)], indirect=True)
+async def test_the_edge_has_who_why_and_from_where_before_a_run_begins(
+    console: Console, platform: Platform, path: str, run: str
+) -> None:
+    command = console.reconciliation if run == "comparison" else console.proving
+    for wrong in (b"", b"{}", b'{"reason":"no"}', b'{"reason":"a\\u0000bc"}'):
+        assert (await ask(console.application, "POST", path, headers=OPERATOR, body=wrong)).status == 400
+    platform.note_status = 403
+    refused = await ask(console.application, "POST", path, headers=OPERATOR, body=WHY)
+    assert (refused.status, refused.json["message"]) == (403, "as the edge says")
+    assert not command.is_running
+    platform.note_status = 201
+    both = [ask(console.application, "POST", path, headers=OPERATOR, body=WHY) for _ in range(2)]
+    assert sorted([reply.status for reply in await asyncio.gather(*both)]) == [202, 409]
+    # Whoever is refused because it runs leaves no entry.
+    assert (platform.notes, platform.reasons) == (
+        [(run, OPERATOR["authorization"], "127.0.0.1")], ["an account looks wrong"],
+    )  # fmt: skip
+    await command.stop()
 
 
 async def test_nothing_is_compared_while_the_engine_is_silent(console: Console, server: TestServer) -> None:
     assert (await ask(console.application, "GET", "/console/health.json", headers=OPERATOR)).status == 200
     await server.close()
-    reply = await ask(console.application, "POST", "/console/reconcile", headers=OPERATOR)
+    reply = await ask(console.application, "POST", "/console/reconcile", headers=OPERATOR, body=WHY)
     assert (reply.status, reply.json["code"]) == (503, "SERVICE_UNAVAILABLE")
 
 
@@ -210,8 +246,8 @@ async def test_adjustments_are_booked_in_the_name_of_the_operator_and_the_comman
 
 @pytest.mark.parametrize("console", [("import time; time.sleep(600)", 600.0)], indirect=True)
 async def test_one_comparison_runs_at_a_time_and_ends_with_the_server(console: Console) -> None:
-    assert (await ask(console.application, "POST", "/console/reconcile", headers=OPERATOR)).status == 202
-    assert (await ask(console.application, "POST", "/console/reconcile", headers=OPERATOR)).status == 409
+    assert (await ask(console.application, "POST", "/console/reconcile", headers=OPERATOR, body=WHY)).status == 202
+    assert (await ask(console.application, "POST", "/console/reconcile", headers=OPERATOR, body=WHY)).status == 409
     assert json.loads(await console.reporter.report())["reconciling"] is True
     async with asyncio.timeout(stretched(60)):
         await console.reconciliation.stop()
@@ -227,7 +263,7 @@ async def test_one_comparison_runs_at_a_time_and_ends_with_the_server(console: C
     indirect=["console"],
 )
 async def test_a_comparison_without_an_outcome_says_why(console: Console, reason: str) -> None:
-    assert (await ask(console.application, "POST", "/console/reconcile", headers=OPERATOR)).status == 202
+    assert (await ask(console.application, "POST", "/console/reconcile", headers=OPERATOR, body=WHY)).status == 202
     await console.ended()
     assert reason in json.loads(await console.reporter.report())["failure"]
 
@@ -296,7 +332,7 @@ async def test_no_deposit_is_played_where_the_platform_plays_none(console: Conso
 async def test_a_user_opens_what_the_edge_says_that_the_roles_allow(console: Console, platform: Platform) -> None:
     auditor = {"authorization": "Bearer auditor"}
     assert (await ask(console.application, "GET", "/console/health.json", headers=auditor)).status == 200
-    refused = await ask(console.application, "POST", "/console/reconcile", headers=auditor)
+    refused = await ask(console.application, "POST", "/console/reconcile", headers=auditor, body=WHY)
     assert (refused.status, refused.json["message"]) == (403, "this needs the permission reconcile.run")
     assert not console.reconciliation.is_running
     stranger = {"authorization": "Bearer stranger"}
@@ -325,8 +361,8 @@ async def test_operators_call_from_the_listed_networks_alone(console: Console, m
     indirect=["console"],
 )
 async def test_the_button_makes_a_proof_or_says_why_not(console: Console, failure: str) -> None:
-    assert (await ask(console.application, "POST", "/console/reserves", headers=TRADER)).status == 401
-    assert (await ask(console.application, "POST", "/console/reserves", headers=OPERATOR)).status == 202
+    assert (await ask(console.application, "POST", "/console/reserves", headers=TRADER, body=WHY)).status == 401
+    assert (await ask(console.application, "POST", "/console/reserves", headers=OPERATOR, body=WHY)).status == 202
 
     async def state() -> dict[str, Any]:
         found: dict[str, Any] = (await ask(console.application, "GET", "/console/reserves.json", headers=OPERATOR)).json
@@ -342,6 +378,6 @@ async def test_the_button_makes_a_proof_or_says_why_not(console: Console, failur
 
 @pytest.mark.parametrize("console", [("import time; time.sleep(600)", 600.0)], indirect=True)
 async def test_one_proof_is_made_at_a_time(console: Console) -> None:
-    assert (await ask(console.application, "POST", "/console/reserves", headers=OPERATOR)).status == 202
-    assert (await ask(console.application, "POST", "/console/reserves", headers=OPERATOR)).status == 409
+    assert (await ask(console.application, "POST", "/console/reserves", headers=OPERATOR, body=WHY)).status == 202
+    assert (await ask(console.application, "POST", "/console/reserves", headers=OPERATOR, body=WHY)).status == 409
     await console.proving.stop()

@@ -18,6 +18,7 @@ from openspot.rest_edge.operators.pauses.routes import pause_routes
 from openspot.rest_edge.operators.processes.routes import process_routes
 from openspot.rest_edge.operators.reports.routes import report_routes
 from openspot.rest_edge.operators.roles import RolesChange
+from openspot.rest_edge.operators.runs.routes import run_routes
 from openspot.rest_edge.operators.schemas import (
     EndedSession,
     NewOperatorBody,
@@ -114,6 +115,7 @@ def operator_routes(prefix: str, services: OperatorServices) -> list[Router]:
         report_routes(prefix, services.reports),
         operator_alert_routes(prefix, services.alerts),
         process_routes(prefix, services.processes),
+        run_routes(prefix, services.runs),
     ]
 
 

@@ -29,6 +29,7 @@ from openspot.rest_edge.operators.operators import Operators
 from openspot.rest_edge.operators.pauses.service import TransferPauses
 from openspot.rest_edge.operators.processes.service import Processes
 from openspot.rest_edge.operators.reports.service import CLOSE_INTERVAL_S, CustodyReserves, Reports
+from openspot.rest_edge.operators.runs.service import Runs
 from openspot.rest_edge.operators.sessions import SessionsOfOperators
 from openspot.rest_edge.operators.trail_heads import KEEP_INTERVAL_S, HeadKeeper
 from openspot.rest_edge.operators.trail_pages import Trail
@@ -49,6 +50,7 @@ class OperatorServices:
     coins: CoinNetworks
     pauses: TransferPauses
     processes: Processes
+    runs: Runs
 
 
 async def make_operator_services(
@@ -89,4 +91,5 @@ async def make_operator_services(
         coins=CoinNetworks(pool, assets, utc_now, is_open=settings.follows_listings),
         pauses=TransferPauses(pool, utc_now, pauses),
         processes=Processes(pool, settings.data_dir),
+        runs=Runs(pool),
     )

@@ -1,5 +1,5 @@
 /** What the web server knows of every service, and of the last reconciliation. */
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { type Edge, useEdge } from "./client.ts";
 import { callWebServer } from "./webServer.ts";
 
@@ -111,12 +111,7 @@ export function bookAdjustments(edge: Edge, reason: string) {
   return callWebServer(edge, "POST", "/bookings", { body: { reason }, endsSession: true });
 }
 
-/** Start a comparison of the engine with its mirrors. Fails with WebServerError. */
-export function useReconcile() {
-  const client = useQueryClient();
-  const edge = useEdge();
-  return useMutation({
-    mutationFn: () => callWebServer(edge, "POST", "/reconcile", { endsSession: true }),
-    onSettled: () => client.invalidateQueries({ queryKey: ["health"] }),
-  });
+/** Start a comparison of the engine with its mirrors. Rejects with WebServerError. */
+export function startComparison(edge: Edge, reason: string) {
+  return callWebServer(edge, "POST", "/reconcile", { body: { reason }, endsSession: true });
 }

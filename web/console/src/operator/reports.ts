@@ -1,8 +1,8 @@
 /** Reports at the REST edge, and the proofs of reserves that the web server makes. */
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { nearestNumber } from "#lib/decimal.ts";
 import type { Point } from "#lib/series.ts";
-import { returned, type Schemas, useEdge } from "./client.ts";
+import { type Edge, returned, type Schemas, useEdge } from "./client.ts";
 import { callWebServer } from "./webServer.ts";
 
 const INTERVAL_MS = 30_000;
@@ -117,12 +117,7 @@ export function useProving() {
   });
 }
 
-/** Start making a proof. Fails with WebServerError. */
-export function useProve() {
-  const client = useQueryClient();
-  const edge = useEdge();
-  return useMutation({
-    mutationFn: () => callWebServer(edge, "POST", "/reserves", { endsSession: true }),
-    onSettled: () => client.invalidateQueries({ queryKey: ["reserves", "proving"] }),
-  });
+/** Start making a proof. Rejects with WebServerError. */
+export function startProof(edge: Edge, reason: string) {
+  return callWebServer(edge, "POST", "/reserves", { body: { reason }, endsSession: true });
 }

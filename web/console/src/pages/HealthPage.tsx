@@ -1,11 +1,12 @@
 import { Button, Stack } from "@mantine/core";
 import { LogIcon, SyncIcon } from "@primer/octicons-react";
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Badge, type Tone } from "#lib/components/Badge.tsx";
 import { Card } from "#lib/components/Card.tsx";
 import { type Column, DataTable, type ListState } from "#lib/components/DataTable.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
-import { EmptyState, ProblemNote, WarningNote } from "#lib/components/states.tsx";
+import { EmptyState, WarningNote } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { formatCount, plural } from "#lib/counts.ts";
 import {
@@ -17,7 +18,7 @@ import {
   bookAdjustments,
   useBookingState,
   useHealth,
-  useReconcile,
+  startComparison,
 } from "../operator/health.ts";
 import { explainIfAny } from "../engine/messages.ts";
 import { useCan } from "../operator/session.ts";
@@ -177,28 +178,36 @@ function Restarts({ ends, state }: { ends: readonly ProcessEnd[]; state: ListSta
 function LastReconcile({ health }: { health: HealthReport }) {
   const { reconcile, reconciling, failure } = health;
   const report = reconcile?.report;
-  const compare = useReconcile();
-  const problem = explainIfAny(compare.error);
-  const isRunning = reconciling || compare.isPending;
+  const client = useQueryClient();
+  const [isAsking, setAsking] = useState(false);
   const actions = (
     <span className={classes.actions}>
-      <span role="status">{isRunning && "Comparing…"}</span>
+      <span role="status">{reconciling && "Comparing…"}</span>
       <Button
         variant="default"
         leftSection={<SyncIcon />}
-        loading={isRunning}
-        onClick={() => compare.mutate()}
+        loading={reconciling}
+        onClick={() => setAsking(true)}
       >
-        Compare now
+        Compare now…
       </Button>
     </span>
   );
   return (
     <Card title="Last reconcile" actions={actions} flush={report !== undefined}>
-      {problem && (
-        <div className={classes.failure}>
-          <ProblemNote problem={problem} />
-        </div>
+      {isAsking && (
+        <ReasonDialog
+          title="Compare the books now?"
+          confirm="Compare them"
+          act={startComparison}
+          done={() => ["The comparison has begun", "Its outcome will stand here."]}
+          onClose={() => {
+            setAsking(false);
+            void client.invalidateQueries({ queryKey: ["health"] });
+          }}
+        >
+          <p>The balances, orders and trades of the engine are held against their mirrors.</p>
+        </ReasonDialog>
       )}
       {failure && (
         <div className={classes.failure}>

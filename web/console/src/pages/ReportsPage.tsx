@@ -1,5 +1,6 @@
 import { Button, Select, Stack, Tabs } from "@mantine/core";
 import { DownloadIcon, ShieldCheckIcon } from "@primer/octicons-react";
+import { useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { Amount } from "#lib/components/Amount.tsx";
 import { Badge } from "#lib/components/Badge.tsx";
@@ -29,7 +30,7 @@ import {
   type Statement,
   uncovered,
   type UserRow,
-  useProve,
+  startProof,
   useProving,
   useReport,
   useStatements,
@@ -394,12 +395,27 @@ const PROOF_COLUMNS: readonly Column<Statement>[] = [
 function Proofs() {
   const statements = useStatements();
   const proving = useProving();
-  const prove = useProve();
+  const client = useQueryClient();
+  const [isAsking, setAsking] = useState(false);
   const can = useCan();
   const isRunning = proving.data?.running ?? false;
-  const failure = explainIfAny(prove.error)?.title ?? proving.data?.failure ?? "";
+  const failure = proving.data?.failure ?? "";
   return (
     <Card flush>
+      {isAsking && (
+        <ReasonDialog
+          title="Prove the reserves now?"
+          confirm="Prove them"
+          act={startProof}
+          done={() => ["The proof has begun", "It is published when it is made."]}
+          onClose={() => {
+            setAsking(false);
+            void client.invalidateQueries({ queryKey: ["reserves", "proving"] });
+          }}
+        >
+          <p>Every user can check what they are owed in it; the oldest proofs are deleted.</p>
+        </ReasonDialog>
+      )}
       {failure !== "" && <WarningNote>The last proof was not made: {failure}</WarningNote>}
       <DataTable
         label="Proofs of reserves"
@@ -408,12 +424,12 @@ function Proofs() {
           <Button
             variant="default"
             leftSection={<ShieldCheckIcon />}
-            loading={isRunning || prove.isPending}
+            loading={isRunning}
             disabled={!can("reserves.prove")}
             title={can("reserves.prove") ? undefined : "This needs the permission reserves.prove."}
-            onClick={() => prove.mutate()}
+            onClick={() => setAsking(true)}
           >
-            Prove now
+            Prove now…
           </Button>
         }
         columns={PROOF_COLUMNS}

@@ -1,0 +1,1 @@
+"""What the web server runs for operators: each run has an entry in the trail before it begins."""
