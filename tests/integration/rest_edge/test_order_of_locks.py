@@ -154,6 +154,6 @@ async def test_an_account_is_deleted_beside(ada: asyncpg.Pool, name: str) -> Non
         ada, outbox=SimpleNamespace(add=interleaved), balances=AsyncMock(engine_totals=AsyncMock(return_value={})),
         **stubs,
     )  # fmt: skip
-    await deletion.close("ada", AsyncMock())
+    await deletion.close("ada", AsyncMock(), AsyncMock())
     await tasks[0]
     assert await ada.fetchval("SELECT count(*) FROM users") == 0

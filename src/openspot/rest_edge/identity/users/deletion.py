@@ -5,9 +5,10 @@ deletes the personal rows of the other wings. Rows about money name the user's i
 is never used again. Services with data of their own find the id in the bucket of deleted users.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from openspot.http.errors import HttpError
 from openspot.kit.bus import KeyValueBucket, KeyValueError
@@ -27,6 +28,15 @@ from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.mail.texts import MailKind
 
 log = get_logger("users")
+
+_InTransaction = Callable[[Connection], Awaitable[None]]
+
+
+class _Erased(NamedTuple):
+    """Who was deleted, and which sessions have ended by it."""
+
+    email: str
+    ended: list[str]
 
 
 class Balances(Protocol):
@@ -66,6 +76,7 @@ class AccountDeletion:
         self._revoke_keys = revoke_keys
         self._cancel_payments = cancel_payments
         self._deleted = deleted
+        self._closing = asyncio.Lock()
 
     async def delete(self, user_id: str, password: str, mfa_code: str | None, origin: Origin) -> None:
         """Delete the user's account, end all sessions, and cancel the payments for which no money has arrived.
@@ -76,7 +87,10 @@ class AccountDeletion:
         await self._check.require(user_id, password)
         await self._require_nothing_remains(user_id)
         await self._second_factor.require(user_id, mfa_code, origin)
-        await self._erase(user_id, None)
+        await self._end_use(user_id)
+        async with self._pool.acquire() as connection, connection.transaction():
+            erased = await self._erase(connection, user_id)
+        await self._tell(user_id, erased)
 
     async def require_closable(self, user_id: str) -> None:
         """Raise HttpError if an operator cannot close the account now: 404, 409 or 503, as `delete` does."""
@@ -84,38 +98,51 @@ class AccountDeletion:
             raise user_not_found()
         await self._require_nothing_remains(user_id)
 
-    async def close(self, user_id: str, record: Callable[[Connection], Awaitable[None]]) -> None:
+    async def close(self, user_id: str, check: _InTransaction, record: _InTransaction) -> None:
         """Delete the account for an operator, without the user's password; `record` writes who did it beside it.
 
+        `check` locks the decision before anything is done, and the lock is held to the end: nobody decides otherwise
+        while payments are cancelled and keys revoked. One account is closed at a time, because each holds a connection
+        while it needs another.
+
         Raises HttpError: 404 without such a user, 409 if there are open orders, a balance or money under way, 503 if
-        the balances cannot be read, and what `record` raises. Then nothing is deleted.
+        the balances cannot be read, and what `check` and `record` raise. Then nothing is deleted; if `check` raises,
+        nothing is done at all.
         """
         await self.require_closable(user_id)
-        await self._erase(user_id, record)
+        async with self._closing, self._pool.acquire() as connection, connection.transaction():
+            await check(connection)
+            await self._end_use(user_id)
+            erased = await self._erase(connection, user_id)
+            await record(connection)
+        await self._tell(user_id, erased)
 
-    async def _erase(self, user_id: str, record: Callable[[Connection], Awaitable[None]] | None) -> None:
+    async def _end_use(self, user_id: str) -> None:
+        """Cancel payments and revoke keys, by connections of their own."""
         await self._cancel_payments([user_id])
         # The check is repeated: a payment may have arrived before it could be cancelled.
         await self._require_nothing_remains(user_id)
         # The keys come first: every process must have dropped them when the user is deleted.
         await self._revoke_keys(user_id)
+
+    async def _erase(self, connection: Connection, user_id: str) -> _Erased:
         now = utc_now()
-        async with self._pool.acquire() as connection, connection.transaction():
-            user = await connection.fetchrow("SELECT email, language FROM users WHERE user_id = $1 FOR UPDATE", user_id)
-            if user is None:
-                raise user_not_found()
-            email = user["email"]
-            ended = await revoke_families(connection, user_id, "", now)
-            await connection.execute("DELETE FROM mail_outbox WHERE email = $1", email)
-            # The mail is written when nobody can look the language up any more.
-            await self._outbox.add(MailKind.ACCOUNT_DELETED, email, user["language"] or "", connection)
-            await connection.execute("INSERT INTO deleted_users (user_id, deleted_at) VALUES ($1, $2)", user_id, now)
-            await connection.execute("DELETE FROM users WHERE user_id = $1", user_id)
-            await erase_personal_data(connection, [user_id])
-            if record is not None:
-                await record(connection)
-        await self._attempts.forget_account(email)
-        await self._ended.end_as_far_as_possible(ended)
+        user = await connection.fetchrow("SELECT email, language FROM users WHERE user_id = $1 FOR UPDATE", user_id)
+        if user is None:
+            raise user_not_found()
+        email = user["email"]
+        ended = await revoke_families(connection, user_id, "", now)
+        await connection.execute("DELETE FROM mail_outbox WHERE email = $1", email)
+        # The mail is written when nobody can look the language up any more.
+        await self._outbox.add(MailKind.ACCOUNT_DELETED, email, user["language"] or "", connection)
+        await connection.execute("INSERT INTO deleted_users (user_id, deleted_at) VALUES ($1, $2)", user_id, now)
+        await connection.execute("DELETE FROM users WHERE user_id = $1", user_id)
+        await erase_personal_data(connection, [user_id])
+        return _Erased(email, ended)
+
+    async def _tell(self, user_id: str, erased: _Erased) -> None:
+        await self._attempts.forget_account(erased.email)
+        await self._ended.end_as_far_as_possible(erased.ended)
         await self._announce([user_id])
 
     async def _announce(self, user_ids: Sequence[str]) -> None:

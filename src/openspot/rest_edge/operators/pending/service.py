@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Protocol
 
+import asyncpg
+
 from openspot.domain.ids import short_id
 from openspot.http.errors import HttpError
 from openspot.http.paging import Page, page_of, time_and_id_of, time_place
@@ -154,11 +156,17 @@ class PendingActions:
         return await self.get(request_id)
 
     async def reject(self, request_id: str, acting: Acting) -> OperatorRequestResponse:
-        """End a request without doing anything. Who asked may do it too. 404, 403 without the permission, 409."""
+        """End a request without doing anything. Who asked may do it too. 404, 403 without the permission, 409.
+
+        409 also while somebody decides on it: what an approval does may take seconds, and this does not wait for it.
+        """
         request = _found(await store.get(self._pool, request_id))
         require_permission(acting.operator, self._actions[request.kind].permission)
         async with self._pool.acquire() as connection, connection.transaction():
-            locked = _found(await store.lock(connection, request_id))
+            try:
+                locked = _found(await store.lock(connection, request_id, waits=False))
+            except asyncpg.LockNotAvailableError as error:
+                raise HttpError(409, "somebody decides on the request now", "REQUEST_BEING_DECIDED") from error
             require_waiting(locked)
             await self._write(connection, locked, RequestStatus.REJECTED, acting)
         return await self.get(request_id)

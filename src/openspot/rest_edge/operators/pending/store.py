@@ -47,14 +47,13 @@ async def get(connection: Connection | Pool, request_id: str) -> OperatorRequest
     )
 
 
-async def lock(connection: Connection, request_id: str) -> OperatorRequest | None:
-    """The request with this id, locked until the transaction ends: so two decisions never overlap."""
-    return _request(
-        await connection.fetchrow(
-            f"SELECT {_COLUMNS} FROM operator_requests WHERE request_id = $1 FOR UPDATE",  # noqa: S608
-            request_id,
-        )
-    )
+async def lock(connection: Connection, request_id: str, *, waits: bool = True) -> OperatorRequest | None:
+    """The request with this id, locked until the transaction ends: so two decisions never overlap.
+
+    Raises LockNotAvailableError if another transaction has the lock and `waits` is false.
+    """
+    query = f"SELECT {_COLUMNS} FROM operator_requests WHERE request_id = $1 FOR UPDATE"  # noqa: S608
+    return _request(await connection.fetchrow(query if waits else f"{query} NOWAIT", request_id))
 
 
 async def waiting_of(connection: Connection, kind: ActionKind, user_id: str, now: datetime) -> str | None:

@@ -79,7 +79,7 @@ class AccountClosure:
 
     async def carry_out(self, request: OperatorRequest, approver: str, approval: Approval) -> None:
         """Delete the account, if nothing is left on it now either."""
-        await self._deletion.close(request.user_id, approval.write)
+        await self._deletion.close(request.user_id, approval.check, approval.write)
 
 
 def _no_factor() -> HttpError:
