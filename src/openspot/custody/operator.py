@@ -109,7 +109,8 @@ class Operator:
         return live.configuration.assets
 
     def _decisions(self) -> Withdrawals:
-        return Withdrawals(self.pool, load_networks(), dict, {}, time.time_ns)
+        wait = self.settings.operator_roles_wait
+        return Withdrawals(self.pool, load_networks(), dict, {}, time.time_ns, roles_wait=wait)
 
 
 @asynccontextmanager

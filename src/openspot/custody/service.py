@@ -90,6 +90,7 @@ async def run(settings: CustodySettings, stop: asyncio.Event, *, clock: Clock = 
             clock,
             confirmations=required,
             hot_share_percent=settings.custody_hot_user_share,
+            roles_wait=settings.operator_roles_wait,
         )
         reserved = _consumer(bus, RESERVED, progress.reserved)
         refused = _consumer(bus, REFUSED, progress.refused)

@@ -5,8 +5,8 @@ returns the quota: the sums leave such withdrawals out.
 """
 
 import re
-from collections.abc import Callable, Mapping
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from openspot.coin_networks.pauses import refusal_text
@@ -32,6 +32,7 @@ from openspot.custody.withdrawal_store import CUSTODY_ACTOR, Withdrawal, Withdra
 from openspot.domain.fair_price.crossing import AssetPrice
 from openspot.domain.ids import withdrawals_lock
 from openspot.domain.networks import Network
+from openspot.http.operator_store import made_together_with
 from openspot.kit.clock import Clock, utc_datetime
 from openspot.kit.database import Connection, Pool
 
@@ -58,7 +59,8 @@ class RehearsedError(Exception):
 class Withdrawals:
     """Makes the decisions. Methods raise WithdrawalError for a refusal, and the database's errors.
 
-    `fair_prices` returns the present fair prices of assets in US dollars.
+    `fair_prices` returns the present fair prices of assets in US dollars. For `roles_wait` after a role was given, who
+    gave it and who got it are not two approvers of one withdrawal.
     """
 
     def __init__(
@@ -71,6 +73,7 @@ class Withdrawals:
         *,
         confirmations: int | None = None,
         hot_share_percent: int = 100,
+        roles_wait: timedelta = timedelta(),
     ) -> None:
         self._pool = pool
         self._networks = networks
@@ -79,6 +82,7 @@ class Withdrawals:
         self._clock = clock
         self._confirmations = confirmations
         self._hot_share_percent = hot_share_percent
+        self._roles_wait = roles_wait
 
     async def create(self, request: CreateWithdrawal, amount: Decimal, fee: Decimal) -> Withdrawal:
         """Create a withdrawal if every limit allows it. A repeated id returns the existing withdrawal."""
@@ -156,12 +160,7 @@ class Withdrawals:
             given = await store.approvers(connection, withdrawal_id)
             if not await store.add_approval(connection, withdrawal_id, approver, now):
                 raise WithdrawalError(RefusalCode.VALIDATION, f"{approver} has approved this withdrawal already")
-            own = await store.accounts_of(connection, approver)
-            for other in given:
-                if own & await store.accounts_of(connection, other):
-                    raise WithdrawalError(
-                        RefusalCode.VALIDATION, f"{other} has approved already, and is the same person as {approver}"
-                    )
+            await self._require_independent(connection, approver, given, now)
             detail = f"{len(given) + 1} of {withdrawal.approvals_needed}"
             before = {"approvals": f"{len(given)} of {withdrawal.approvals_needed}"}
             decision = WithdrawalDecision(f"operator:{approver}", "approved", detail, by, before, {"approvals": detail})
@@ -345,6 +344,27 @@ class Withdrawals:
         if withdrawal.user_id.lower() in await store.accounts_of(connection, operator):
             raise WithdrawalError(RefusalCode.VALIDATION, "nobody may decide on a withdrawal of their own")
         return withdrawal
+
+    async def _require_independent(
+        self, connection: Connection, approver: str, given: Sequence[str], now: datetime
+    ) -> None:
+        """Refuse an approver who is one of those who approved before, or was made an operator together with one."""
+        own = await store.accounts_of(connection, approver)
+        made_together = own
+        if self._roles_wait and given:
+            made_together = await made_together_with(connection, own, now - self._roles_wait)
+        for other in given:
+            accounts = await store.accounts_of(connection, other)
+            if own & accounts:
+                raise WithdrawalError(
+                    RefusalCode.VALIDATION, f"{other} has approved already, and is the same person as {approver}"
+                )
+            if made_together & accounts:
+                raise WithdrawalError(
+                    RefusalCode.VALIDATION,
+                    f"{other} has approved already, and one of you gave the other a role not long ago, or both have "
+                    "one from the same person: somebody who is independent must approve",
+                )
 
     async def _decided(
         self, connection: Connection, withdrawal: Withdrawal, decision: WithdrawalDecision, now: datetime

@@ -7,6 +7,15 @@ DESCRIPTOR = Descriptor(
     title="HTTP layer",
     tables=Tables(
         owns=("audit_records", "api_keys", "sealing_keys", "idempotency_keys"),
-        reads=("users", "operator_roles", "user_locks", "user_mfa", "user_sessions", "refresh_tokens", "owner_links"),
+        reads=(
+            "users",
+            "operator_roles",
+            "operator_actions",
+            "user_locks",
+            "user_mfa",
+            "user_sessions",
+            "refresh_tokens",
+            "owner_links",
+        ),
     ),
 )

@@ -1,5 +1,6 @@
 """Settings that several HTTP services share: addresses of the edges and of custody, origins of pages, operators."""
 
+from datetime import timedelta
 from typing import Annotated
 
 from pydantic import Field, field_validator
@@ -109,7 +110,7 @@ class WatchedServicesSettings(Settings):
 
 
 class OperatorSettings(Settings):
-    """Where operators may come from."""
+    """Where operators may come from, and from when on two of them count as two persons."""
 
     operator_networks: str = Field(
         default="",
@@ -118,12 +119,25 @@ class OperatorSettings(Settings):
         "unless it is one of `OPENSPOT_TRUSTED_PROXIES`",
     )
 
+    operator_roles_wait_s: int = Field(
+        default=259_200,
+        ge=0,
+        le=31_536_000,
+        description="Seconds after an operator gave a role in which giver and receivers are not two persons of one "
+        "decision at REST edge and custody; 0: they are at once",
+    )
+
     @field_validator("operator_networks")
     @classmethod
     def _are_networks(cls, value: str) -> str:
         for text in _listed(value):
             read_network(text)
         return value
+
+    @property
+    def operator_roles_wait(self) -> timedelta:
+        """How long giver and receiver of a role are not two persons of one decision."""
+        return timedelta(seconds=self.operator_roles_wait_s)
 
     @property
     def operator_network_list(self) -> list[str]:

@@ -229,7 +229,8 @@ class _Booking:
             )
         pool = await create_idle_pool(self._settings, 1)
         try:
-            pending = PendingActions(pool, utc_now, timedelta(seconds=self._settings.operator_request_s))
+            life = timedelta(seconds=self._settings.operator_request_s)
+            pending = PendingActions(pool, utc_now, life, self._settings.operator_roles_wait)
             asked = await pending.ask(
                 connection, self._acting, ActionKind.ENGINE_ADJUSTMENTS, EXTERNAL_ACCOUNT_ID, _detail(found)
             )

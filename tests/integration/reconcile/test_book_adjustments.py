@@ -58,7 +58,7 @@ async def book(
 
 
 def approver(market: MirroredMarket) -> PendingActions:
-    pending = PendingActions(market.pool, utc_now, timedelta(days=1))
+    pending = PendingActions(market.pool, utc_now, timedelta(days=1), timedelta(days=3))
     pending.use({ActionKind.ENGINE_ADJUSTMENTS: BookingApproval(market.pool)})
     return pending
 

@@ -32,7 +32,7 @@ class Closing:
         self.pool = pool
         self.done: list[str] = []
         self.meanwhile: Any = AsyncMock()
-        self.pending = PendingActions(pool, lambda: datetime.now(UTC), timedelta(hours=1))
+        self.pending = PendingActions(pool, lambda: datetime.now(UTC), timedelta(hours=1), timedelta(hours=72))
         stubs = dict.fromkeys(("check", "second_factor", "attempts", "ended", "deleted", "outbox"), AsyncMock())
         deletion: Any = AccountDeletion(
             pool, balances=AsyncMock(engine_totals=AsyncMock(return_value={})), revoke_keys=self._revoke,

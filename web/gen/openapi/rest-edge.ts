@@ -27811,7 +27811,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the permission of the kind is missing, or you asked for it yourself, or it is your own account */
+            /** @description the permission of the kind is missing, or you asked for it yourself, or it is your own account; or who asked gave you a role not long ago, or has one from you or the same giver: ROLES_TOO_NEW */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -27928,7 +27928,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the permission of the kind is missing, or you asked for it yourself, or it is your own account */
+            /** @description the permission of the kind is missing, or you asked for it yourself, or it is your own account; or who asked gave you a role not long ago, or has one from you or the same giver: ROLES_TOO_NEW */
             403: {
                 headers: {
                     [name: string]: unknown;

@@ -90,7 +90,7 @@ def make_people_services(
     now: Callable[[], datetime] = utc_now,
 ) -> PeopleServices:
     """Make the services. The runner of products sends transfers; the levels of the house's accounts are looked at."""
-    pending = PendingActions(pool, now, timedelta(seconds=settings.operator_request_s))
+    pending = PendingActions(pool, now, timedelta(seconds=settings.operator_request_s), settings.operator_roles_wait)
     reset = SecondFactorReset(pool, pending, users.activity, users.ended, now)
     closure = AccountClosure(pool, pending, users.deletion)
     adjustments = Adjustments(

@@ -31,7 +31,8 @@ _READ = Policy(Access.OPERATOR, permission=Permission.USERS_READ)
 _DECIDE = Policy(Access.OPERATOR, permission=Permission.USERS_READ, audit=True)
 """The service asks for the permission of the request's kind, too."""
 _REFUSALS = {
-    403: "the permission of the kind is missing, or you asked for it yourself, or it is your own account",
+    403: "the permission of the kind is missing, or you asked for it yourself, or it is your own account; or who "
+    "asked gave you a role not long ago, or has one from you or the same giver: ROLES_TOO_NEW",
     404: "there is no such request",
     409: "it is decided or has expired, or what it asks for cannot be done now",
 }

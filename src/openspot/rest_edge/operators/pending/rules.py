@@ -79,6 +79,17 @@ def require_decidable(request: OperatorRequest, operator: str, linked: Set[str],
         raise HttpError(403, "another person than the one who asked must approve", "SAME_PERSON")
 
 
+def require_apart(requester: Set[str], made_together: Set[str]) -> None:
+    """Raise HttpError (403) if an account of the requester is among those that the approver was made together with."""
+    if requester & made_together:
+        raise HttpError(
+            403,
+            "whoever asked gave you a role not long ago, or got one from you or from whoever gave you yours: somebody "
+            "who is independent must approve",
+            "ROLES_TOO_NEW",
+        )
+
+
 def require_waiting(request: OperatorRequest) -> None:
     """Raise HttpError (409) if the request is decided."""
     if request.status is not RequestStatus.WAITING:

@@ -13,6 +13,7 @@ import asyncpg
 
 from openspot.domain.ids import short_id
 from openspot.http.errors import HttpError
+from openspot.http.operator_store import made_together_with
 from openspot.http.paging import Page, page_of, time_and_id_of, time_place
 from openspot.http.policy import Permission
 from openspot.kit.clock import iso_of
@@ -23,6 +24,8 @@ from openspot.rest_edge.operators.pending.rules import (
     ActionKind,
     OperatorRequest,
     RequestStatus,
+    person_of,
+    require_apart,
     require_decidable,
     require_other_person,
     require_waiting,
@@ -67,12 +70,17 @@ class TwoPersonAction(Protocol):
 
 
 class PendingActions:
-    """Requests and the decisions on them. `life` is how long a request waits. Methods raise HttpError."""
+    """Requests and the decisions on them. Methods raise HttpError.
 
-    def __init__(self, pool: Pool, now: Callable[[], datetime], life: timedelta) -> None:
+    `life` is how long a request waits. For `roles_wait` after a role was given, who gave it and who got it are not two
+    persons of one decision.
+    """
+
+    def __init__(self, pool: Pool, now: Callable[[], datetime], life: timedelta, roles_wait: timedelta) -> None:
         self._pool = pool
         self._now = now
         self._life = life
+        self._roles_wait = roles_wait
         self._actions: Mapping[ActionKind, TwoPersonAction] = {}
 
     def use(self, actions: Mapping[ActionKind, TwoPersonAction]) -> None:
@@ -135,18 +143,18 @@ class PendingActions:
     async def approve(self, request_id: str, acting: Acting) -> OperatorRequestResponse:
         """Approve a request and do what it asks for.
 
-        404 for an unknown one; 403 without the permission of its kind, or for the person who asked, or whose account it
-        is; 409 if it is decided or has expired, and what the action raises.
+        404 for an unknown one; 403 without the permission of its kind, for the person who asked, or whose account it
+        is, or who has a role from the person who asked since `roles_wait`, or gave them one; 409 if it is decided or
+        has expired, and what the action raises.
         """
         request = _found(await store.get(self._pool, request_id))
         action = self._actions[request.kind]
         require_permission(acting.operator, action.permission)
-        linked = await store.linked_with(self._pool, acting.operator.name)
-        require_decidable(request, acting.operator.name, linked, self._now())
+        await self._require_second_person(self._pool, request, acting.operator.name)
 
         async def check(connection: Connection) -> OperatorRequest:
             locked = _found(await store.lock(connection, request_id))
-            require_decidable(locked, acting.operator.name, linked, self._now())
+            await self._require_second_person(connection, locked, acting.operator.name)
             return locked
 
         async def write(connection: Connection, locked: OperatorRequest) -> None:
@@ -154,6 +162,17 @@ class PendingActions:
 
         await action.carry_out(request, acting.operator.name, Approval(check, write))
         return await self.get(request_id)
+
+    async def _require_second_person(
+        self, connection: Connection | Pool, request: OperatorRequest, operator: str
+    ) -> None:
+        now = self._now()
+        linked = await store.linked_with(connection, operator)
+        require_decidable(request, operator, linked, now)
+        if self._roles_wait:
+            own = linked | {person_of(operator)}
+            others = await store.linked_with(connection, request.requested_by) | {person_of(request.requested_by)}
+            require_apart(others, await made_together_with(connection, own, now - self._roles_wait))
 
     async def reject(self, request_id: str, acting: Acting) -> OperatorRequestResponse:
         """End a request without doing anything. Who asked may do it too. 404, 403 without the permission, 409.
