@@ -39,6 +39,8 @@ PAGES = {
     "/sessions": "/operators",
     "/trail": "/trail",
     "/roles": "/access",
+    "/runs/comparison": "/health",
+    "/runs/proof": "/reports",
 }
 """The page that calls a route of the REST edge, by the beginning of its path; the first that fits counts."""
 IN_HANDLERS = {

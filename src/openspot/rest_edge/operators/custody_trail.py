@@ -3,7 +3,7 @@
 Custody writes a decision and its entry in one transaction, and numbers entries in the order of their commits. The entry
 in the trail and the number up to which custody's chain has been followed are written in one transaction, too, under a
 lock of that number. So a decision has exactly one entry, whatever is killed between the two, and however many edges
-follow (docs/adr/0126-custodys-decisions-are-in-the-trail.md).
+follow (docs/adr/0127-custodys-decisions-are-in-the-trail.md).
 """
 
 from typing import Any

@@ -4,8 +4,8 @@ from alembic import op
 
 from openspot.migrations.indexes import create_index
 
-revision = "0067"
-down_revision = "0066"
+revision = "0069"
+down_revision = "0068"
 branch_labels = None
 depends_on = None
 
