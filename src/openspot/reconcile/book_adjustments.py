@@ -44,12 +44,12 @@ from openspot.reconcile.store import EngineReader, EngineUnavailableError
 from openspot.rest_edge.operators.acting import Acting, record
 from openspot.rest_edge.operators.adjustments.rules import needs_second_person, value_in_cents
 from openspot.rest_edge.operators.adjustments.service import WINDOW, dollars
-from openspot.rest_edge.operators.adjustments.store import lock_operator, sum_alone
+from openspot.rest_edge.operators.adjustments.store import sum_alone
 from openspot.rest_edge.operators.booking import store
 from openspot.rest_edge.operators.booking.service import ACCOUNTS_SEPARATOR
 from openspot.rest_edge.operators.pending.rules import ActionKind, OperatorRequest, RequestStatus
 from openspot.rest_edge.operators.pending.service import PendingActions
-from openspot.rest_edge.operators.pending.store import linked_with
+from openspot.rest_edge.operators.pending.store import linked_with, lock_operator
 from openspot.rest_edge.settings import RestEdgeSettings
 from openspot.router.rows_position import rows_position
 
@@ -183,7 +183,7 @@ class _Booking:
         async with connection.transaction(isolation="read_committed"):
             await store.lock(connection)
             own = await linked_with(connection, self._acting.operator.name)
-            await lock_operator(connection, own)
+            await lock_operator(connection, ActionKind.ADJUSTMENT, own)
             items, request_id = await self._agreed(connection, found)
             if request_id is None and await self._needs_another(connection, found, own):
                 outcome.request_id = await self._ask(connection, found)

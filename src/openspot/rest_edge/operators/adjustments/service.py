@@ -39,7 +39,7 @@ from openspot.rest_edge.operators.pending.rules import (
 )
 from openspot.rest_edge.operators.pending.service import Approval, PendingActions
 from openspot.rest_edge.operators.pending.store import get as get_request
-from openspot.rest_edge.operators.pending.store import linked_with
+from openspot.rest_edge.operators.pending.store import linked_with, lock_operator
 from openspot.rest_edge.operators.users.store import exists
 
 WINDOW = timedelta(hours=24)
@@ -128,7 +128,7 @@ class Adjustments:
         async with self._pool.acquire() as connection, connection.transaction():
             if not await exists(connection, user_id, lock=True):
                 raise HttpError(404, f"user {user_id} not found", "USER_NOT_FOUND")
-            await store.lock_operator(connection, own)
+            await lock_operator(connection, ActionKind.ADJUSTMENT, own)
             since = self._now() - WINDOW
             # What this person has booked alone counts too, as adjustments count for a booking.
             of_day = await store.sum_alone(connection, own, since) + await booked_alone(connection, own, since)

@@ -74,15 +74,6 @@ async def get(pool: Pool, adjustment_id: str) -> Adjustment | None:
     return None if row is None else _adjustment(row)
 
 
-async def lock_operator(connection: Connection, accounts: Collection[str]) -> None:
-    """Let nobody else adjust in the name of one of a person's accounts until the transaction ends."""
-    # In one order, so that two persons who share an account never wait for each other.
-    for account in sorted(accounts):
-        await connection.execute(
-            "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", f"openspot-adjustments:{account}"
-        )
-
-
 async def sum_alone(connection: Connection, accounts: Collection[str], since: datetime) -> int:
     """US cents that a person, with all of these accounts, has adjusted without another since then.
 

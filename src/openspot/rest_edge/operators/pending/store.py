@@ -1,5 +1,6 @@
 """The table `operator_requests`, and the owners who are one person."""
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -125,6 +126,13 @@ async def page(
 async def linked_with(connection: Connection | Pool, operator: str) -> frozenset[str]:
     """The ids, in small letters, of accounts that belong to the operator's owner, as `openspot owners` linked them."""
     return await accounts_of_owner(connection, person_of(operator))
+
+
+async def lock_operator(connection: Connection, kind: ActionKind, accounts: Collection[str]) -> None:
+    """Let nobody else act alone, in this kind, in the name of one of a person's accounts until the transaction ends."""
+    # In one order, so that two persons who share an account never wait for each other.
+    for account in sorted(accounts):
+        await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", f"openspot-{kind}:{account}")
 
 
 def _request(row: Any) -> OperatorRequest | None:

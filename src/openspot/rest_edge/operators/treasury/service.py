@@ -28,7 +28,7 @@ from openspot.rest_edge.operators.adjustments.service import WINDOW, AssetPrices
 from openspot.rest_edge.operators.pending.rules import ActionKind, OperatorRequest, RequestStatus
 from openspot.rest_edge.operators.pending.service import Approval, PendingActions
 from openspot.rest_edge.operators.pending.store import get as get_request
-from openspot.rest_edge.operators.pending.store import linked_with
+from openspot.rest_edge.operators.pending.store import linked_with, lock_operator
 from openspot.rest_edge.operators.spans import Span
 from openspot.rest_edge.operators.treasury import store
 from openspot.rest_edge.operators.treasury.rules import transfer_faults
@@ -104,7 +104,7 @@ class HouseTransfers:
         wanted = _Wanted(operation.operation_id, body.source, body.destination, body.asset, body.amount, value)
         async with self._pool.acquire() as connection, connection.transaction():
             own = await linked_with(connection, acting.operator.name)
-            await store.lock_operator(connection, own)
+            await lock_operator(connection, ActionKind.HOUSE_TRANSFER, own)
             of_day = await store.sum_alone(connection, own, self._now() - WINDOW)
             if needs_second_person(value, of_day, self._bound_cents):
                 request = await self._pending.ask(

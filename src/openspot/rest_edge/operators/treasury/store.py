@@ -116,15 +116,6 @@ async def page(
     return [HouseTransfer(**dict(row)) for row in rows]
 
 
-async def lock_operator(connection: Connection, accounts: Collection[str]) -> None:
-    """Let nobody else move money of the house in the name of one of a person's accounts until the transaction ends."""
-    # In one order, so that two persons who share an account never wait for each other.
-    for account in sorted(accounts):
-        await connection.execute(
-            "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", f"openspot-treasury:{account}"
-        )
-
-
 async def sum_alone(connection: Connection, accounts: Collection[str], since: datetime) -> int:
     """US cents that a person, with all of these accounts, has moved without another since then.
 
