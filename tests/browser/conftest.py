@@ -140,8 +140,8 @@ def own_platform(pages_folder: Path) -> Iterator[ChildPlatform]:
 
 
 @contextmanager
-def serving_platform(pages_folder: Path) -> Iterator[Served]:
-    """Start a platform that serves the built pages, and end it."""
+def serving_platform(pages_folder: Path, changes: dict[str, str] | None = None) -> Iterator[Served]:
+    """Start a platform that serves the built pages, and end it. `changes` replaces settings that are chosen here."""
     own, *ports = (free_port(lasting=True) for _ in range(7))
     origins = ",".join(f"http://127.0.0.1:{port}" for port in (own, *ports))
     folder = Path(tempfile.mkdtemp(prefix="openspot-browser-"))
@@ -180,7 +180,7 @@ def serving_platform(pages_folder: Path) -> Iterator[Served]:
         "OPENSPOT_FAIR_PRICE_ABSORBED_SHARE_BPS": "10000",
         "OPENSPOT_MARGIN_LIQUIDATION_PAUSE_S": "1",
     }
-    platform = child_platform(folder, environment)
+    platform = child_platform(folder, environment | (changes or {}))
     try:
         platform.start(stretched(START_S_MAX))
         yield platform, serve

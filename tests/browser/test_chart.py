@@ -6,7 +6,6 @@ import secrets
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.support.stub_orders import fulfil
 from tests.support.trading_screen import Exchange, NewWindow, Trader, TradingScreen
 from tests.support.waiting import until
 
@@ -92,18 +91,6 @@ def test_own_orders_and_fills_are_on_the_chart_of_their_reader_alone(
     other.go(f"/{SYMBOL}", SYMBOL)
     expect(chart(other, "")).to_be_visible()
     expect(chart(other, "Your")).to_have_count(0)
-
-
-def test_the_average_entry_price_of_a_position_is_a_line(
-    new_window: NewWindow, exchange: Exchange, traders: tuple[Trader, Trader]
-) -> None:
-    buyer, _ = traders
-    screen = new_window(buyer)
-    position = {"participantId": buyer.user_id, "symbol": SYMBOL, "status": "open", "averagePrice": "799"}
-    asked = re.compile(rf"/api/pms/positions\?.*symbol={SYMBOL}")
-    screen.page.route(asked, lambda route: fulfil(route, [position]))
-    screen.go(f"/{SYMBOL}", SYMBOL)
-    expect(chart(screen, r"Your average entry price, 799, as a line\.")).to_be_visible()
 
 
 @pytest.mark.usefixtures("traders")

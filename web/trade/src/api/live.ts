@@ -129,7 +129,11 @@ export function followAccount(stream: Stream, client: QueryClient): () => void {
     void client.invalidateQueries({ queryKey: ["orders", "fills"] });
   };
   // Rows are written a moment after the event, and on a busy machine later.
-  const readHistoryAgain = gathered(invalidateHistory, LATE_MS);
+  const readHistoryAgain = gathered(() => {
+    invalidateHistory();
+    // The position service has taken the fills by then; it sums results of all time, so it is not asked sooner.
+    void client.invalidateQueries({ queryKey: ["positions", "spot"] });
+  }, LATE_MS);
   const readHistory = gathered(() => {
     invalidateHistory();
     readHistoryAgain();

@@ -25,6 +25,7 @@ import { type Schemas, useExchange } from "../api/client.ts";
 import { useStream } from "../api/live.ts";
 import { type Market, readCandles } from "../api/queries.ts";
 import { explain } from "../api/messages.ts";
+import { amountText } from "../parts/assetPlaces.ts";
 import { Loading } from "../parts/Loading.tsx";
 import { areToolsOpen } from "../drawings/kept.ts";
 import { useHasDrawings } from "../drawings/queries.ts";
@@ -324,7 +325,8 @@ function CandleChart({
     series.current?.chart.priceScale("right").applyOptions({ mode });
   }, [isLogarithmic, isCompared, symbol, interval]);
 
-  const hasOwn = own.orders.length > 0 || own.fills.length > 0 || own.entry !== null || own.levels.length > 0;
+  const { orders, fills, averageCost, levels } = own;
+  const hasOwn = orders.length > 0 || fills.length > 0 || averageCost !== null || levels.length > 0;
   useEffect(() => {
     const { current } = series;
     if (!current || (!hasOwn && current.own === null)) return undefined;
@@ -358,7 +360,7 @@ function CandleChart({
           symbol,
           interval,
           present,
-          drawnWords({ readings, own, fills: marked, drawings, others }),
+          drawnWords({ readings, own, fills: marked, drawings, others, quoteAsset: market.quoteAsset }),
         )}
         onKeyDown={(event) => series.current && steer(series.current.chart, event)}
       />
@@ -446,16 +448,18 @@ function label(symbol: string, interval: string, candle: Candle | null, own: str
 /** What is drawn on the candles, in words. */
 function drawnWords({
   readings,
-  own: { orders: all, entry, levels },
+  own: { orders: all, averageCost, levels },
   fills,
   drawings,
   others,
+  quoteAsset,
 }: {
   readings: readonly Reading[];
   own: Own;
   fills: number;
   drawings: number;
   others: readonly string[];
+  quoteAsset: string;
 }): string {
   const orders = all.filter(hasLine).length;
   const sentences = [
@@ -463,7 +467,9 @@ function drawnWords({
     ...(orders > 0
       ? [several(orders, "Your {count} open order as lines.", "Your {count} open orders as lines.")]
       : []),
-    ...(entry ? [t("Your average entry price, {entry}, as a line.", { entry: entry.price })] : []),
+    ...(averageCost
+      ? [t("Your average cost, {cost}, as a line.", { cost: amountText(averageCost.price, quoteAsset) })]
+      : []),
     ...levels.map(({ title, price }) => `${title}: ${formatDecimal(price)}.`),
     ...(fills > 0 ? [several(fills, "Your {count} fill as marks.", "Your {count} fills as marks.")] : []),
     ...(drawings > 0 ? [several(drawings, "Your {count} drawing.", "Your {count} drawings.")] : []),

@@ -23,8 +23,8 @@ export interface Level {
 export interface Own {
   orders: readonly Order[];
   fills: readonly Fill[];
-  /** The position's average price, or null without one. */
-  entry: { price: string } | null;
+  /** What one unit of the base asset that is held has cost on average, or null if that is unknown. */
+  averageCost: { price: string } | null;
   /** The prices that matter to the reader's margin positions. */
   levels: readonly Level[];
   /** A line stands here until the reader has decided. */
@@ -36,7 +36,7 @@ export interface Own {
 export const NOTHING: Own = {
   orders: [],
   fills: [],
-  entry: null,
+  averageCost: null,
   levels: [],
   proposal: null,
   onPropose: null,

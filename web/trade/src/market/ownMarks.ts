@@ -1,4 +1,4 @@
-/** The reader's open orders and average entry as lines of the chart, and their fills as marks at the candles. */
+/** The reader's open orders and average cost as lines of the chart, and their fills as marks at the candles. */
 import {
   createSeriesMarkers,
   type IPriceLine,
@@ -62,7 +62,7 @@ export function fillMarks(fills: readonly Fill[], times: readonly number[]): Fil
 }
 
 export interface OwnMarks {
-  /** Draw orders and average entry, on an axis of prices or of changes in percent. */
+  /** Draw orders and average cost, on an axis of prices or of changes in percent. */
   show: (own: Own, colours: Colours, market: Market, isInPercent: boolean) => void;
   /** Returns how many of the fills are in the candles that begin at `times`. */
   showFills: (fills: readonly Fill[], times: readonly number[]) => number;
@@ -86,7 +86,7 @@ const movesOf = (order: Order) => (isMovable(order) ? movedField(order) : null);
 export function createOwnMarks(candles: ISeriesApi<"Candlestick">, holder: HTMLElement): OwnMarks {
   const markers = createSeriesMarkers<Time>(candles, []);
   const lines = new Map<string, Line>();
-  let entryLine: IPriceLine | null = null;
+  let costLine: IPriceLine | null = null;
   const levelLines = new Map<string, IPriceLine>();
   let shown = NOTHING;
   let colours: Colours = light;
@@ -172,15 +172,15 @@ export function createOwnMarks(candles: ISeriesApi<"Candlestick">, holder: HTMLE
     else move(line, proposal?.order.orderId === order.orderId ? proposal.price : home);
   }
 
-  function showEntry() {
-    if (entryLine) candles.removePriceLine(entryLine);
-    entryLine = shown.entry
+  function showAverageCost() {
+    if (costLine) candles.removePriceLine(costLine);
+    costLine = shown.averageCost
       ? candles.createPriceLine({
-          price: canvasValue(shown.entry.price),
+          price: canvasValue(shown.averageCost.price),
           color: colours.accent,
           lineWidth: 1,
           lineStyle: LineStyle.LargeDashed,
-          title: labelled(t("Average entry"), shown.entry.price),
+          title: labelled(t("Average cost"), shown.averageCost.price),
         })
       : null;
   }
@@ -217,7 +217,7 @@ export function createOwnMarks(candles: ISeriesApi<"Candlestick">, holder: HTMLE
         const home = homes.get(order.orderId);
         if (home) showOrder(order, home, market);
       }
-      showEntry();
+      showAverageCost();
       showLevels();
     },
     showFills(fills, times) {

@@ -41,7 +41,7 @@ import { isFar, wantedOf } from "../orders/amending.ts";
 import { useOneClick } from "../orders/habits.ts";
 import { tellRefused, useAmendOrder } from "../orders/placing.ts";
 import { type Draft, EMPTY_DRAFT } from "../orders/review.ts";
-import { useAverageEntry } from "../positions/entry.ts";
+import { useAverageCost } from "../positions/averageCost.ts";
 import { followBook, followTrades, TRADES_SHOWN } from "../stream/feeds.ts";
 import classes from "./TradePage.module.css";
 
@@ -185,11 +185,14 @@ function Screen({ symbol }: { symbol: string }) {
   });
   const { data: rules } = useTradingRules();
   const canAmend = session !== null && rules?.rules === "complete";
-  const entry = useAverageEntry(session?.userId, symbol);
   const isOneClick = useOneClick(session?.userId);
   const [proposal, setProposal] = useState<Proposal | null>(null);
   const [levels, setLevels] = useState<readonly Level[]>(NOTHING.levels);
   const mode = useMode(symbol);
+  const market = markets.find((one) => one.symbol === symbol);
+  const cost = useAverageCost(session?.userId, market);
+  // The margin account has lines of its own: what the wallet holds is not its.
+  const averageCost = mode === "spot" ? cost : null;
   const [asks, setAsks] = useState(false);
   const endProposal = useCallback(() => setProposal(null), []);
   const amend = useAmendOrder({
@@ -213,10 +216,9 @@ function Screen({ symbol }: { symbol: string }) {
     [reset, amendPrice, isOneClick],
   );
   const own: Own = useMemo(
-    () => ({ orders, fills, entry, levels, proposal, onPropose: canAmend ? propose : null }),
-    [orders, fills, entry, levels, proposal, canAmend, propose],
+    () => ({ orders, fills, averageCost, levels, proposal, onPropose: canAmend ? propose : null }),
+    [orders, fills, averageCost, levels, proposal, canAmend, propose],
   );
-  const market = markets.find((one) => one.symbol === symbol);
   if (!market) return null;
   const closed = isClosed(market);
   const state = <MarketState market={market} />;

@@ -1,5 +1,5 @@
 /** What the pages read from the position service. Keys begin with "positions": a change of one reads all again. */
-import { type QueryClient, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { type QueryClient, skipToken, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { type PositionClient, type PositionSchemas, returned, slice } from "../api/client.ts";
 
 export type Position = PositionSchemas["PositionResponse"];
@@ -56,16 +56,19 @@ export function useResults({ positions, userId }: Owner) {
   });
 }
 
-export function useSpotResults({ positions, userId }: Owner) {
+/** What is held with its results; nothing is asked where there is no owner. */
+export function useSpotResults(owner: Owner | null) {
   return useQuery({
-    queryKey: ["positions", "spot", userId],
-    queryFn: ({ signal }) =>
-      returned(
-        positions.GET("/api/pms/spot/{participantId}", {
-          params: { path: { participantId: userId } },
-          signal,
-        }),
-      ),
+    queryKey: ["positions", "spot", owner?.userId],
+    queryFn: owner
+      ? ({ signal }) =>
+          returned(
+            owner.positions.GET("/api/pms/spot/{participantId}", {
+              params: { path: { participantId: owner.userId } },
+              signal,
+            }),
+          )
+      : skipToken,
     refetchInterval: RESULTS_MS,
   });
 }
