@@ -2,6 +2,7 @@
 
 import json
 import re
+from decimal import Decimal
 from pathlib import Path
 
 from playwright.sync_api import Route, expect
@@ -39,6 +40,36 @@ def test_a_post_only_order_that_would_trade_is_refused_in_plain_words(
     expect(screen.row("Open orders", "Buy", "Limit, post-only")).to_be_visible()
 
 
+def test_a_post_only_order_that_moves_rests_one_tick_behind_the_best_ask(
+    new_window: NewWindow, exchange: Exchange
+) -> None:
+    maker, trader = exchange.register("slide-maker@example.com"), exchange.register("slider@example.com")
+    exchange.deposit([(maker, "SOL", "10"), (trader, "USD", "10000")])
+    # Below the orders that another test may have left here.
+    order = {"symbol": SYMBOL, "side": "sell", "type": "limit", "quantity": "1", "price": "149.2"}
+    ask = exchange.call("POST", "orders", order, token=maker.tokens["accessToken"])
+    screen = new_window(trader)
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    expect(screen.link("Live")).to_be_visible()
+    form = screen.page.get_by_role("form", name="Order form")
+    screen.fill_order("Buy", "Limit", "1", "149.5")
+    choice = form.get_by_role("combobox", name="If it would trade at once")
+    expect(choice).to_have_count(0)
+    form.get_by_role("checkbox", name="Post-only").check()
+    choice.select_option("Move it one tick behind")
+    [tick] = [market["tickSize"] for market in exchange.call("GET", "markets") if market["symbol"] == SYMBOL]
+    behind = f"{Decimal('149.2') - Decimal(tick)}"
+    expect(form.get_by_text(f"now at {behind} USD.")).to_be_visible()
+    screen.assert_accessible("a post-only order that moves")
+    form.get_by_role("button", name="Buy SOL, limit").click()
+    expect(screen.toast("Buy: Order placed")).to_be_visible()
+    expect(screen.row("Open orders", "Buy", "Limit, post-only", behind)).to_be_visible()
+    # Neither stands in the way of other tests of this market.
+    exchange.call("DELETE", f"orders/{ask['orderId']}", token=maker.tokens["accessToken"])
+    screen.row("Open orders", behind).get_by_role("button", name=re.compile("^Cancel ")).click()
+    expect(screen.row("Open orders", behind)).to_have_count(0)
+
+
 def test_an_immediate_order_takes_what_is_there_and_leaves_nothing(new_window: NewWindow, exchange: Exchange) -> None:
     maker, trader = exchange.register("ioc-maker@example.com"), exchange.register("ioc-taker@example.com")
     exchange.deposit([(maker, "SOL", "10"), (trader, "USD", "10000")])
@@ -60,7 +91,7 @@ def test_an_immediate_order_takes_what_is_there_and_leaves_nothing(new_window: N
 
 
 def test_under_other_rules_the_form_offers_neither(new_window: NewWindow, exchange: Exchange) -> None:
-    rules = exchange.call("GET", "settings/trading") | {"timesInForce": ["gtc"], "postOnly": False}
+    rules = exchange.call("GET", "settings/trading") | {"timesInForce": ["gtc"], "postOnly": False, "postOnlyModes": []}
     screen = new_window(exchange.register("plain@example.com"))
 
     def answer(route: Route) -> None:

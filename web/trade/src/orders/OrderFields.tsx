@@ -232,10 +232,25 @@ export const OrderFields = memo(function OrderFields({
       {type === "limit" && !draft.isOco && offer.postOnly && (
         <CheckField
           label={t("Post-only")}
-          description={t("The order never takes. If it would trade at once, it is refused.")}
+          description={
+            offer.postOnlySlides
+              ? t("The order never takes.")
+              : t("The order never takes. If it would trade at once, it is refused.")
+          }
           checked={draft.postOnly}
           disabled={draft.timeInForce !== "gtc"}
           onChecked={(postOnly) => onDraft({ postOnly })}
+        />
+      )}
+      {type === "limit" && !draft.isOco && offer.postOnlySlides && draft.postOnly && (
+        <ChoiceField
+          label={t("If it would trade at once")}
+          choices={[
+            { value: "refuse", label: t("Refuse it") },
+            { value: "slide", label: t("Move it one tick behind") },
+          ]}
+          value={draft.postOnlyMode}
+          onChoice={(value) => onDraft({ postOnlyMode: value === "slide" ? "slide" : "refuse" })}
         />
       )}
       {!isConditional(type) && !draft.isOco && offer.lists.includes("bracket") && (

@@ -30,6 +30,7 @@ import {
   partOfFunds,
   type Review,
   review,
+  slides,
   stepped,
   unready,
 } from "./review.ts";
@@ -341,6 +342,9 @@ function Figures({
     ],
     ...(draft.type === "limit" && (draft.postOnly || draft.timeInForce !== "gtc")
       ? [[t("Type"), kindOf(draft.type, draft.timeInForce, draft.postOnly)] satisfies [string, ReactNode]]
+      : []),
+    ...(slides(draft)
+      ? [[t("If it would trade at once"), t("Move it one tick behind")] satisfies [string, ReactNode]]
       : []),
     [t("Amount"), estimate ? `${formatDecimal(scaledText(estimate.quantity))} ${baseAsset}` : "–"],
     [

@@ -15,6 +15,8 @@ export interface Offer {
   /** Modes that an order may choose; empty: the account's applies. */
   selfTradePrevention: readonly SelfTradePrevention[];
   postOnly: boolean;
+  /** Whether a post-only order may move where it would trade, instead of being refused. */
+  postOnlySlides: boolean;
   /** Orders that depend on each other. */
   lists: TradingRules["orderListTypes"];
   /** Whether a limit order may show less than it has. */
@@ -35,6 +37,7 @@ export function offerOf(rules: TradingRules | undefined): Offer {
     triggers: among(TRIGGERS, rules?.triggerSources ?? ["last"]),
     selfTradePrevention: rules?.selfTradePreventionModes ?? [],
     postOnly: rules?.postOnly ?? false,
+    postOnlySlides: rules?.postOnlyModes.includes("slide") ?? false,
     lists: rules?.orderListTypes ?? [],
     icebergs: rules?.icebergs ?? false,
   };

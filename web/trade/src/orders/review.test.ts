@@ -59,6 +59,31 @@ describe("an order of the form", () => {
     expect(crossing.body).toMatchObject({ price: "100", timeInForce: "gtc", postOnly: true });
     expect(of({ price: "99", amount: "1", postOnly: true }).warnings).toEqual([]);
     expect(of({ price: "99", amount: "1" }).body).not.toHaveProperty("postOnly");
+    // The mode of a box that is not ticked is not sent, nor that of another type.
+    expect(of({ postOnlyMode: "slide" }).body).not.toHaveProperty("postOnlyMode");
+    expect(crossing.body).not.toHaveProperty("postOnlyMode");
+  });
+
+  it("says of a post-only order that moves where it would rest, and that it takes nothing", () => {
+    const buy = of({ price: "102", amount: "1", postOnly: true, postOnlyMode: "slide" });
+    expect(buy.warnings).toEqual([
+      "At this price the order would trade at once. It is post-only, so it will rest one tick behind the best price of the other side: now at 99.5 USD.",
+    ]);
+    expect(buy.body).toMatchObject({ price: "102", postOnly: true, postOnlyMode: "slide" });
+    expect(scaledText(buy.estimate?.filledNow ?? 1n)).toBe("0");
+    // 102 at the maker's 10 bps: should the book be gone by then, it rests at its own price.
+    expect(scaledText(buy.estimate?.fee ?? 0n)).toBe("0.102");
+    const sell = of({ side: "sell", price: "99", amount: "1", postOnly: true, postOnlyMode: "slide" });
+    expect(sell.warnings[0]).toContain("now at 99.5 USD.");
+    expect(of({ price: "99.5", postOnly: true, postOnlyMode: "slide" }).warnings).toEqual([]);
+    // A price that is far off may still be meant for where the market goes: a word is asked for.
+    expect(of({ price: "110", postOnly: true, postOnlyMode: "slide" }).needsWord).toBe(true);
+  });
+
+  it("says that a post-only order is refused where there is no price below the best ask", () => {
+    const lowest: Book = { seq: 1, bids: [], asks: [level("0.5", "100")] };
+    const found = of({ price: "0.5", amount: "60", postOnly: true, postOnlyMode: "slide" }, { book: lowest });
+    expect(found.warnings[0]).toContain("the exchange will refuse it");
   });
 
   it("costs what fills at once with the taker's fee, and what rests with the maker's", () => {

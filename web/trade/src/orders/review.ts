@@ -26,6 +26,7 @@ import {
 } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
 import type { Book, Level } from "../stream/book.ts";
+import { type PostOnlyMode, postOnlyWarning } from "./postOnly.ts";
 
 export type OrderBody = Schemas["OrderBody"];
 export type ListBody = Schemas["OrderListBody"];
@@ -42,8 +43,10 @@ export interface Draft {
   timeInForce: TimeInForce;
   /** Until when a good-till-date order is good, in UTC; empty before it is chosen. */
   expiresAt: string;
-  /** A limit order that is refused rather than trade at once. */
+  /** A limit order that never trades at once. */
   postOnly: boolean;
+  /** What becomes of a post-only order that would: it is refused, or rests one tick behind. */
+  postOnlyMode: PostOnlyMode;
   /** What a stop or a take profit waits for. */
   stopPrice: string;
   triggerBy: TriggerSource;
@@ -75,6 +78,7 @@ export const EMPTY_DRAFT: Draft = {
   timeInForce: "gtc",
   expiresAt: "",
   postOnly: false,
+  postOnlyMode: "refuse",
   stopPrice: "",
   triggerBy: "last",
   trailing: "",
@@ -268,7 +272,9 @@ export function review(draft: Draft, facts: Facts): Review {
   return {
     faults,
     blocked,
-    warnings: warningsOf(draft, estimate, distance, market),
+    warnings: isPostOnly(draft)
+      ? postOnlyWarnings(draft, facts, limit)
+      : warningsOf(draft, estimate, distance, market),
     estimate,
     needsWord: worst >= WORD_BPS,
     body,
@@ -293,7 +299,8 @@ function displayFault(draft: Draft, market: Market, quantity: bigint): string | 
 function estimateOf(draft: Draft, facts: Facts, limit: bigint): Estimate | null {
   const { market, book } = facts;
   const isBuy = draft.side === "buy";
-  const levels = (isBuy ? book?.asks : book?.bids) ?? [];
+  // What moves behind the best price takes nothing of the book.
+  const levels = (slides(draft) ? [] : isBuy ? book?.asks : book?.bids) ?? [];
   const isWithin = (price: bigint) => (isBuy ? price <= limit : price >= limit);
   const amount = readScaled(draft.amount.trim()) ?? 0n;
   const lot = toScaled(market.lotSize);
@@ -393,14 +400,18 @@ export function fundsFault(draft: Draft, facts: Facts, estimate: Estimate): stri
 
 const short = (value: bigint) => formatDecimal(scaledText(value));
 
+const isPostOnly = ({ type, postOnly }: Draft) => type === "limit" && postOnly;
+
+/** Whether a draft is of an order that rests one tick behind where it would trade. */
+export const slides = (draft: Draft) => isPostOnly(draft) && draft.postOnlyMode === "slide";
+
+function postOnlyWarnings({ side, postOnlyMode: mode }: Draft, { market, book }: Facts, limit: bigint) {
+  const warning = postOnlyWarning({ side, limit, mode }, market, book);
+  return warning === null ? [] : [warning];
+}
+
 function warningsOf(draft: Draft, estimate: Estimate, distance: bigint, market: Market): string[] {
   const found: string[] = [];
-  if (draft.type === "limit" && draft.postOnly && estimate.filledNow > 0n) {
-    found.push(
-      t("At this price the order would trade at once. It is post-only, so the exchange will refuse it."),
-    );
-    return found;
-  }
   const percent = (bps: bigint) =>
     `${formatDecimal(`${bps / 100n}.${(bps % 100n).toString().padStart(2, "0")}`)} %`;
   if (draft.type === "market" && estimate.filledNow < estimate.quantity) {
@@ -456,7 +467,8 @@ function bodyOf(draft: Draft, facts: Facts, estimate: Estimate): OrderBody {
       quantity,
       ...(displayQuantity === "" ? {} : { displayQuantity }),
     };
-    return draft.postOnly ? { ...body, postOnly: true } : body;
+    if (!draft.postOnly) return body;
+    return { ...body, postOnly: true, ...(slides(draft) ? { postOnlyMode: draft.postOnlyMode } : {}) };
   }
   const maxSlippageBps = slippageText(draft);
   if (draft.side === "buy" && draft.unit === "quote")
