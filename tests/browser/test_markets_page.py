@@ -80,6 +80,87 @@ def test_favourites_of_a_visitor_go_to_the_account_and_stay_there(
     assert exchange.call("GET", "watchlists", token=token)[0]["symbols"] == []
 
 
+def change_lists(page: Page, entry: str) -> None:
+    page.get_by_role("button", name="Change the watchlists").click()
+    page.get_by_role("menuitem", name=entry).click()
+
+
+def test_lists_are_made_filled_renamed_and_deleted_and_favourites_stay(
+    new_window: NewWindow, exchange: Exchange, book: str, trader: Trader
+) -> None:
+    token = trader.tokens["accessToken"]
+
+    def lists() -> dict[str, list[str]]:
+        return {one["name"]: one["symbols"] for one in exchange.call("GET", "watchlists", token=token)}
+
+    exchange.call("PATCH", "watchlists/favourites", {"add": ["BTC-USD"]}, token)
+    screen = new_window(trader)
+    page = screen.page
+    screen.go("/markets", "Markets")
+    choice = page.get_by_role("combobox", name="Watchlist")
+    expect(choice).to_have_value("favourites")
+    page.get_by_role("button", name="Change the watchlists").click()
+    for entry in ("Rename…", "Delete it…"):
+        expect(page.get_by_role("menuitem", name=entry)).to_be_disabled()
+    page.get_by_role("menuitem", name="New list…").click()
+    dialog = screen.dialog("New watchlist")
+    dialog.get_by_label("Name").fill("My coins")
+    expect(dialog.get_by_text("Up to 32 small letters")).to_be_visible()
+    expect(dialog.get_by_role("button", name="Make the list")).to_be_disabled()
+    dialog.get_by_label("Name").fill("favourites")
+    expect(dialog.get_by_text("You have a list of this name already.")).to_be_visible()
+    screen.assert_accessible("the name of a new list")
+    dialog.get_by_label("Name").fill("layer-2")
+    dialog.get_by_role("button", name="Make the list").click()
+    expect(page.get_by_text("Nothing in this list yet")).to_be_visible()
+    expect(choice).to_have_value("layer-2")
+    assert lists() == {"favourites": ["BTC-USD"], "layer-2": []}
+
+    page.get_by_role("radiogroup", name="Markets to show").get_by_text("All", exact=True).click()
+    star = page.get_by_role("button", name=f"{book} is in the list layer-2")
+    with page.expect_response(re.compile("/watchlists/layer-2$")):
+        star.click()
+    expect(star).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("radiogroup", name="Markets to show").get_by_text("layer-2").click()
+    expect(page.get_by_text("1 market", exact=True)).to_be_visible()
+    screen.look_over("a watchlist", OPPOSITE_LOOKS)
+
+    change_lists(page, "Rename…")
+    dialog = screen.dialog("Rename layer-2")
+    dialog.get_by_label("Name").fill("rollups")
+    dialog.get_by_role("button", name="Rename").click()
+    expect(choice).to_have_value("rollups")
+    assert lists() == {"favourites": ["BTC-USD"], "rollups": [book]}
+    # The address keeps the list.
+    page.reload()
+    expect(page.get_by_text("1 market", exact=True)).to_be_visible()
+    with page.expect_response(re.compile("/watchlists/rollups$")):
+        page.get_by_role("button", name=f"{book} is in the list rollups").click()
+    assert lists()["rollups"] == []
+
+    change_lists(page, "Delete it…")
+    screen.dialog("Delete the list rollups?").get_by_role("button", name="Delete the list").click()
+    expect(choice).to_have_value("favourites")
+    expect(page.get_by_role("button", name="BTC-USD is a favourite")).to_have_attribute("aria-pressed", "true")
+    assert lists() == {"favourites": ["BTC-USD"]}
+
+
+def test_the_bounds_of_lists_are_told_in_plain_words(
+    new_window: NewWindow, exchange: Exchange, trader: Trader
+) -> None:
+    for number in range(20):
+        exchange.call("PATCH", f"watchlists/list-{number}", {"add": []}, trader.tokens["accessToken"])
+    screen = new_window(trader)
+    screen.go("/markets", "Markets")
+    change_lists(screen.page, "New list…")
+    dialog = screen.dialog("New watchlist")
+    dialog.get_by_label("Name").fill("one-more")
+    screen.expect_complaint("status of 409")
+    dialog.get_by_role("button", name="Make the list").click()
+    expect(dialog.get_by_text("You have as many watchlists as you may have")).to_be_visible()
+    expect(dialog.get_by_text("you may have at most 20 watchlists: delete one")).to_be_visible()
+
+
 def test_nobody_is_told_that_nothing_moved_while_the_figures_are_missing(new_window: NewWindow, book: str) -> None:
     screen = new_window(None)
     page = screen.page

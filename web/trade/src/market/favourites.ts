@@ -1,4 +1,4 @@
-/** The favourite markets: a watchlist at the account, or without a session a list in this browser. */
+/** The favourite markets and other watchlists of the account; without a session favourites are kept in this browser. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { toastFailed } from "#lib/components/toasts.tsx";
@@ -7,26 +7,24 @@ import { createStore, keep, readKept, useStore } from "#lib/store.ts";
 import { returned, type Schemas, useExchange } from "../api/client.ts";
 import { explain, type OwnWords } from "../api/messages.ts";
 import { useSession } from "../api/session.ts";
-import { type Change, changed, favouritesIn, movable, readNames } from "./watchlist.ts";
+import { type Change, changed, FAVOURITES, movable, readNames, symbolsIn } from "./watchlist.ts";
 
 type Watchlist = Schemas["Watchlist"];
 
-const WATCHLISTS = ["watchlists"] as const;
-/** The name of the watchlist that the stars are. */
-const FAVOURITES = "favourites";
+export const WATCHLISTS = ["watchlists"] as const;
+/** Changes come one after the other: to add and to remove the same market must not overtake each other. */
+export const CHANGES = { id: "watchlists" };
 const KEY = "openspot.trade.favourites";
 const storage = () => localStorage;
 
-const WORDS: OwnWords = texts({
+export const WORDS: OwnWords = texts({
   codes: {
-    WATCHLIST_FULL: [
-      "There are as many favourites as there may be",
-      "Take out one that you do not need any more.",
-    ],
+    WATCHLIST_FULL: ["The watchlist is full", "Take out a market that you do not need any more."],
     TOO_MANY_WATCHLISTS: [
       "You have as many watchlists as you may have",
-      "A program of yours made them. Delete one that you do not need any more.",
+      "Delete one of them on the page Markets. Programs of yours may have made some, too.",
     ],
+    WATCHLIST_NOT_FOUND: ["The watchlist is gone", "Another window or a program of yours has deleted it."],
   },
   reasons: [],
 });
@@ -42,6 +40,8 @@ function keepHere(symbols: readonly string[]): void {
 let movedFor: string | null = null;
 
 interface SentChange extends Change {
+  /** The list that changes. */
+  name: string;
   /** It brings to the account what the browser keeps, which then forgets it. */
   isMove: boolean;
 }
@@ -52,34 +52,40 @@ export interface Favourites {
   toggle: (symbol: string) => void;
 }
 
-/**
- * The favourites. Those that this browser keeps go to the account of whoever is logged in, once `known`, the symbols of
- * all markets, are there; those of markets that are gone are forgotten.
- */
-export function useFavourites(known: readonly string[] | undefined): Favourites {
+/** The watchlists of whoever is logged in. */
+export function useWatchlists() {
   const { rest } = useExchange();
   const { session } = useSession();
-  const client = useQueryClient();
-  const here = useStore(kept);
-  const lists = useQuery({
+  return useQuery({
     queryKey: WATCHLISTS,
     queryFn: ({ signal }) => returned(rest.GET("/api/v1/watchlists", { signal })),
     enabled: session !== null,
   });
+}
+
+/**
+ * The favourites, or with a session the watchlist of another `name`. Favourites that this browser keeps go to the account of whoever is logged in, once `known`, the symbols of
+ * all markets, are there; those of markets that are gone are forgotten.
+ */
+export function useFavourites(known: readonly string[] | undefined, name = FAVOURITES): Favourites {
+  const { rest } = useExchange();
+  const { session } = useSession();
+  const client = useQueryClient();
+  const here = useStore(kept);
+  const lists = useWatchlists();
   const { mutate } = useMutation({
     mutationKey: WATCHLISTS,
-    // One after the other: to add and to remove the same market must not overtake each other.
-    scope: { id: FAVOURITES },
+    scope: CHANGES,
     mutationFn: (body: SentChange) =>
       returned(
         rest.PATCH("/api/v1/watchlists/{watchlistName}", {
-          params: { path: { watchlistName: FAVOURITES } },
+          params: { path: { watchlistName: body.name } },
           body: { add: [...body.add], remove: [...body.remove] },
         }),
       ),
     onMutate: async (change) => {
       await client.cancelQueries({ queryKey: WATCHLISTS });
-      client.setQueryData<Watchlist[]>(WATCHLISTS, (before) => changed(before, FAVOURITES, change));
+      client.setQueryData<Watchlist[]>(WATCHLISTS, (before) => changed(before, change.name, change));
     },
     onSuccess: (_, { isMove, add }) => {
       if (!isMove) return;
@@ -103,7 +109,7 @@ export function useFavourites(known: readonly string[] | undefined): Favourites 
     movedFor = userId;
     const add = movable(here, known);
     keepHere(add);
-    if (add.length > 0) mutate({ add, remove: [], isMove: true });
+    if (add.length > 0) mutate({ name: FAVOURITES, add, remove: [], isMove: true });
     // eslint-disable-next-line react-hooks/exhaustive-deps -- it is done once, when everything for it is there
   }, [isReady, userId]);
 
@@ -113,14 +119,14 @@ export function useFavourites(known: readonly string[] | undefined): Favourites 
       toggle: (symbol) =>
         keepHere(here.includes(symbol) ? here.filter((name) => name !== symbol) : [...here, symbol]),
     };
-  const symbols = favouritesIn(lists.data, FAVOURITES);
+  const symbols = symbolsIn(lists.data, name);
   return {
     symbols,
     toggle: (symbol) =>
       mutate(
         symbols.includes(symbol)
-          ? { add: [], remove: [symbol], isMove: false }
-          : { add: [symbol], remove: [], isMove: false },
+          ? { name, add: [], remove: [symbol], isMove: false }
+          : { name, add: [symbol], remove: [], isMove: false },
       ),
   };
 }

@@ -1,4 +1,5 @@
-/** What a change makes of the watchlists that a page has read, and what a browser keeps of one. Pure. */
+/** What a change makes of the watchlists that a page has read, their names, and what a browser keeps of one. Pure. */
+import { t } from "#lib/language.ts";
 import type { Schemas } from "../api/client.ts";
 
 type Watchlist = Schemas["Watchlist"];
@@ -8,6 +9,10 @@ export interface Change {
   remove: readonly string[];
 }
 
+/** The name of the watchlist that the stars are until another one is chosen. */
+export const FAVOURITES = "favourites";
+/** The names that the edge takes. */
+const NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
 /** Markets of one list: the bound of the edge, which refuses more. */
 export const MARKETS_MAX = 500;
 const SYMBOL = /^[A-Z0-9]{2,10}-[A-Z0-9]{2,10}$/;
@@ -23,7 +28,22 @@ export function movable(kept: readonly string[], known: readonly string[]): stri
   return kept.filter((symbol) => markets.has(symbol)).slice(0, MARKETS_MAX);
 }
 
-export function favouritesIn(lists: readonly Watchlist[] | undefined, name: string): readonly string[] {
+/** The names of all lists, favourites first, which are there before they are made. */
+export function namesOf(lists: readonly Watchlist[] | undefined): string[] {
+  const others = (lists ?? []).map(({ name }) => name).filter((name) => name !== FAVOURITES);
+  return [FAVOURITES, ...others.sort()];
+}
+
+/** What a text lacks to be the name of one more list, or null. An empty one lacks nothing yet. */
+export function nameFault(typed: string, names: readonly string[]): string | null {
+  const name = typed.trim();
+  if (name === "") return null;
+  if (!NAME.test(name))
+    return t("Up to 32 small letters, digits, - and _. It begins with a letter or a digit.");
+  return names.includes(name) ? t("You have a list of this name already.") : null;
+}
+
+export function symbolsIn(lists: readonly Watchlist[] | undefined, name: string): readonly string[] {
   return lists?.find((list) => list.name === name)?.symbols ?? [];
 }
 

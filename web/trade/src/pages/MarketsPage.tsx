@@ -15,8 +15,9 @@ import { arrange, useUrlState } from "#lib/urlState.ts";
 import { FOLLOWED_MAX, useTickerPushes } from "../api/live.ts";
 import { explainIfAny } from "../api/messages.ts";
 import { useAssetPrices, useMarkets, useTickers } from "../api/queries.ts";
+import { useSession } from "../api/session.ts";
 import { Change } from "../market/Change.tsx";
-import { type Favourites, useFavourites } from "../market/favourites.ts";
+import { type Favourites, useFavourites, useWatchlists } from "../market/favourites.ts";
 import {
   compareChange,
   compareNames,
@@ -31,12 +32,13 @@ import {
 import { Sparkline } from "../market/Sparkline.tsx";
 import { Star } from "../market/Star.tsx";
 import { stepThroughLinks } from "../market/stepThroughLinks.ts";
+import { FAVOURITES, namesOf } from "../market/watchlist.ts";
+import { Watchlists } from "../market/Watchlists.tsx";
 import { ChoiceField } from "../parts/ChoiceField.tsx";
 import { PageLink } from "../parts/PageLink.tsx";
 import classes from "./MarketsPage.module.css";
 
 const ALL = "all";
-const FAVOURITES = "favourites";
 const MOVERS = 3;
 /** From here on the digits behind the point say nothing of a turnover. */
 const TURNOVER_PLACES = 2;
@@ -47,8 +49,15 @@ export default function MarketsPage() {
   const tickers = useTickers();
   const prices = useAssetPrices();
   const symbols = useMemo(() => markets.data?.map(({ symbol }) => symbol), [markets.data]);
-  const favourites = useFavourites(symbols);
   const url = useUrlState();
+  const { session } = useSession();
+  const watchlists = useWatchlists();
+  const names = namesOf(watchlists.data);
+  const askedList = url.parameter("list");
+  // The star stands for the chosen list; one that is gone gives way to the favourites.
+  const chosen = session && names.includes(askedList) ? askedList : FAVOURITES;
+  const ownList = chosen === FAVOURITES ? undefined : chosen;
+  const favourites = useFavourites(symbols, chosen);
   const list = useRef<HTMLDivElement>(null);
   const search = useRef<HTMLInputElement>(null);
   useShortcuts([{ keys: "/", title: t("Choose a market"), run: () => search.current?.focus() }]);
@@ -66,7 +75,7 @@ export default function MarketsPage() {
       (shown === ALL ||
         (shown === FAVOURITES ? favourites.symbols.includes(market.symbol) : market.quoteAsset === shown)),
   );
-  const columns = columnsOf(favourites);
+  const columns = columnsOf(favourites, ownList);
   const compare = columns.find(({ id }) => id === url.sort?.column)?.compare;
   const listed =
     found && arrange(found, compare, url.sort?.descending ?? false, { index: 0, size: found.length });
@@ -105,13 +114,22 @@ export default function MarketsPage() {
                   aria-label={t("Markets to show")}
                   data={[
                     { value: ALL, label: t("All") },
-                    { value: FAVOURITES, label: `★ ${t("Favourites")}` },
+                    { value: FAVOURITES, label: `★ ${ownList ?? t("Favourites")}` },
                     ...quotes,
                   ]}
                   value={shown}
                   onChange={(value) => url.change({ show: value === ALL ? null : value })}
                 />
               </div>
+              {session && watchlists.data && (
+                <Watchlists
+                  names={names}
+                  chosen={chosen}
+                  onChosen={(name) =>
+                    url.change({ show: FAVOURITES, list: name === FAVOURITES ? null : name })
+                  }
+                />
+              )}
               <div className={classes.order}>
                 <ChoiceField
                   size="xs"
@@ -133,7 +151,7 @@ export default function MarketsPage() {
           state={markets}
           problem={explainIfAny(markets.error ?? tickers.error)}
           isWhole
-          empty={<Nothing isFavourites={shown === FAVOURITES && word.trim() === ""} />}
+          empty={<Nothing isFavourites={shown === FAVOURITES && word.trim() === ""} list={ownList} />}
           footer={
             listed && (
               <p className={classes.count} role="status">
@@ -196,14 +214,14 @@ function sortText(sort: { column: string; descending: boolean } | null): string 
   return ORDERS.some(({ value }) => value === text) ? text : "";
 }
 
-function columnsOf({ symbols, toggle }: Favourites): Column<MarketRow>[] {
+function columnsOf({ symbols, toggle }: Favourites, list: string | undefined): Column<MarketRow>[] {
   return [
     {
       id: "name",
       title: t("Market"),
       cell: ({ market: { symbol, name, logo } }) => (
         <span className={classes.market}>
-          <Star symbol={symbol} isFavourite={symbols.includes(symbol)} onToggle={toggle} />
+          <Star symbol={symbol} isFavourite={symbols.includes(symbol)} list={list} onToggle={toggle} />
           <CoinSign asset={symbol} logo={logo} />
           <Link href={`/${symbol}`} className={classes.symbol} data-market>
             {symbol}
@@ -288,7 +306,13 @@ function Movers({ title, rows }: { title: string; rows: readonly MarketRow[] | u
   );
 }
 
-function Nothing({ isFavourites }: { isFavourites: boolean }) {
+function Nothing({ isFavourites, list }: { isFavourites: boolean; list: string | undefined }) {
+  if (isFavourites && list !== undefined)
+    return (
+      <EmptyState title={t("Nothing in this list yet")}>
+        {t("The star beside a market adds it to the list.")}
+      </EmptyState>
+    );
   return (
     <EmptyState title={isFavourites ? t("No favourites yet") : t("No market matches")}>
       {isFavourites
