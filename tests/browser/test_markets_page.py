@@ -145,9 +145,7 @@ def test_lists_are_made_filled_renamed_and_deleted_and_favourites_stay(
     assert lists() == {"favourites": ["BTC-USD"]}
 
 
-def test_the_bounds_of_lists_are_told_in_plain_words(
-    new_window: NewWindow, exchange: Exchange, trader: Trader
-) -> None:
+def test_the_bounds_of_lists_are_told_in_plain_words(new_window: NewWindow, exchange: Exchange, trader: Trader) -> None:
     for number in range(20):
         exchange.call("PATCH", f"watchlists/list-{number}", {"add": []}, trader.tokens["accessToken"])
     screen = new_window(trader)

@@ -166,6 +166,17 @@ class Operator:
         if reply.status == orders_pb2.REJECTED:
             raise OperatorError(reply.result_code)
 
+    def set_phase(self, symbol: str, phase: str) -> None:
+        """Put a market into a phase until the next change. Raises OperatorError."""
+        self.admin("PUT", f"/symbols/{symbol}/phase", {"phase": phase, "reason": "a test"})
+
+    def set_mark_price(self, symbol: str, price: int) -> None:
+        """Tell the engine a fair price, as market data does; the one before counted until now. Raises OperatorError."""
+        request = orders_pb2.SetMarkPriceRequest(symbol=symbol, price=price * PRICE_SCALE, gap_ms=0)
+        reply = self._orders.SetMarkPrice(request, metadata=self._metadata, timeout=stretched(30))
+        if reply.status == orders_pb2.REJECTED:
+            raise OperatorError(reply.result_code)
+
     def order(self, order_id: str) -> dict[str, Any]:
         """An order that the engine knows."""
         (row,) = (row for row in self.call("ListOrders", limit=1000)["orders"] if row["orderId"] == order_id)
