@@ -1,6 +1,7 @@
 """Orders that wait for a price, on the trading screen: their form, their review, and what the lists say of them.
 
-The exchange is played where it takes no such orders: the pages go by what `GET /settings/trading` says.
+The exchange has the complete rules, and takes such orders in `test_the_exchange_takes_what_the_form_sends`. The other
+tests play it, to see what a form asks for to the letter, other rules, and states that take long to come about.
 """
 
 import re
@@ -49,6 +50,69 @@ def choose_type(screen: TradingScreen, name: str) -> None:
     entry = screen.page.get_by_role("menuitem", name=re.compile(f"^{name} "))
     entry.press("Enter")
     expect(entry).to_be_hidden()
+
+
+def send(screen: TradingScreen, button: str, review: str) -> None:
+    """Send what the form has, through its review, and wait until the exchange has taken it."""
+    submit = screen.page.get_by_role("form", name="Order form").get_by_role("button", name=button)
+    submit.click()
+    dialog = screen.dialog(review)
+    with screen.page.expect_response(lambda reply: reply.request.method == "POST" and "/orders" in reply.url) as sent:
+        dialog.get_by_role("button", name=button).click()
+    assert sent.value.status == 201
+    expect(dialog).to_have_count(0)
+
+
+def test_the_exchange_takes_what_the_form_sends(new_window: NewWindow, exchange: Exchange, trader: Trader) -> None:
+    screen = new_window(trader)
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    expect(screen.page).to_have_title(re.compile(f"^{LAST}"))
+    form = screen.page.get_by_role("form", name="Order form")
+
+    screen.segment("Side", "Sell")
+    choose_type(screen, "Stop limit")
+    form.get_by_role("textbox", name="Stop price").fill("240")
+    form.get_by_role("textbox", name="Price", exact=True).fill("239")
+    form.get_by_role("textbox", name="Amount").fill("2")
+    send(screen, "Sell BTC, stop limit", "Stop limit: sell?")
+    expect(screen.row("Open orders", "Stop limit", "waits for last ≤ 240")).to_be_visible()
+
+    choose_type(screen, "Trailing stop market")
+    form.get_by_role("textbox", name="Follows by").fill("2")
+    form.get_by_role("textbox", name="Amount").fill("1")
+    send(screen, "Sell BTC, trailing stop market", "Trailing stop market: sell?")
+    expect(screen.row("Open orders", "Trailing stop market", "waits for last, follows by 2 %")).to_be_visible()
+
+    screen.page.get_by_role("button", name=re.compile("^Order type: ")).click()
+    screen.page.get_by_role("menuitem", name=re.compile("^OCO ")).click()
+    form.get_by_role("textbox", name="Price", exact=True).fill("280")
+    form.get_by_role("textbox", name="Stop price").fill("220")
+    form.get_by_role("textbox", name="Amount").fill("1.5")
+    send(screen, "Sell BTC, OCO", "OCO: sell?")
+    expect(screen.row("Open orders", "OCO", "280", "1.5")).to_be_visible()
+    expect(screen.row("Open orders", "OCO", "waits for last ≤ 220")).to_be_visible()
+
+    screen.segment("Order type", "Limit")
+    screen.segment("Side", "Buy")
+    form.get_by_role("textbox", name="Price", exact=True).fill("241")
+    form.get_by_role("textbox", name="Amount").fill("0.5")
+    form.get_by_role("checkbox", name="Take profit, stop loss").check()
+    form.get_by_role("textbox", name="Take profit at").fill("281")
+    form.get_by_role("textbox", name="Stop loss at").fill("221")
+    send(screen, "Buy BTC, limit", "Limit: buy?")
+    expect(screen.row("Open orders", "Bracket", ": entry", "241")).to_be_visible()
+    expect(screen.row("Open orders", "Bracket", ": take profit, waits for its entry", "281")).to_be_visible()
+    expect(screen.row("Open orders", "Bracket", ": stop loss, waits for its entry")).to_be_visible()
+
+    # The exchange lists them to others, too: one and one, two, and an entry with two exits.
+    listed = exchange.call("GET", "orders?status=open&limit=50", token=trader.tokens["accessToken"])
+    assert sorted(order["type"] for order in listed if order.get("listId") is None) == [
+        "stop_limit",
+        "trailing_stop_market",
+    ]
+    assert sorted(order["listType"] for order in listed if order.get("listId") is not None)[-2:] == ["oco", "oco"]
+    # They would stand in the way of other tests of this market.
+    exchange.call("DELETE", "orders", token=trader.tokens["accessToken"])
 
 
 @pytest.mark.parametrize("look", first_then_proof(*OPPOSITE_LOOKS))
