@@ -2,10 +2,14 @@
 
 import re
 import secrets
+from datetime import UTC, datetime
+from io import BytesIO
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Locator, expect
 
+from tests.support.stub_orders import fulfil
 from tests.support.trading_screen import Exchange, NewWindow, Trader, TradingScreen
 from tests.support.waiting import until
 
@@ -109,3 +113,47 @@ def test_keys_move_and_zoom_the_chart(new_window: NewWindow) -> None:
 def changes(area: Locator, before: bytes, key: str) -> None:
     """Wait until the picture of `area` is another one than `before`."""
     until(lambda: area.screenshot() != before, f"{key} changes the chart")
+
+
+SMA_COLOURS = {"light": (0x28, 0x50, 0xC8), "dark": (0x8F, 0xB0, 0xFF)}
+"""Of "sma-1" in indicators/palette.ts."""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_chosen_indicator_colours_pixels_of_the_canvas(new_window: NewWindow, scheme: str) -> None:
+    screen = new_window(color_scheme=scheme)
+    page = screen.page
+    # A day of candles that rise and fall: a new market has too few for a mean of twenty.
+    begin = int(datetime.now(UTC).timestamp()) // 3600 * 3600 - 60 * 3600
+    candles = [hour_of(begin + number * 3600, 790 + 10 * (number % 7)) for number in range(60)]
+    page.route(re.compile(f"/markets/{SYMBOL}/candles"), lambda route: fulfil(route, candles))
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    area = chart(screen, "")
+    expect(area).to_be_visible()
+    assert pixels(area, SMA_COLOURS[scheme]) < 10
+    page.get_by_role("button", name="Indicators", exact=True).click()
+    page.get_by_role("checkbox", name="SMA 20", exact=True).check()
+    page.keyboard.press("Escape")
+    # A line across more than half of the chart.
+    until(lambda: pixels(area, SMA_COLOURS[scheme]) > 200, "the mean is drawn in its colour")
+    page.get_by_role("button", name="Indicators (1)").click()
+    page.get_by_role("checkbox", name="SMA 20", exact=True).uncheck()
+    page.keyboard.press("Escape")
+    until(lambda: pixels(area, SMA_COLOURS[scheme]) < 10, "the mean is gone")
+
+
+def hour_of(seconds: int, price: int) -> dict[str, object]:
+    """A candle of an hour that begins then, with all its trades near a price."""
+    prices = {"open": f"{price}", "high": f"{price + 5}", "low": f"{price - 5}", "close": f"{price + 1}"}
+    return {"timestamp": seconds * 1000, **prices, "volume": "10", "trades": 4}
+
+
+def pixels(area: Locator, colour: tuple[int, int, int]) -> int:
+    """How many pixels of `area` look like the colour; a line has softer ones at its edges."""
+    picture = Image.open(BytesIO(area.locator("canvas").first.screenshot())).convert("RGB")
+    red, green, blue = colour
+    return sum(
+        count
+        for count, (r, g, b) in picture.getcolors(picture.width * picture.height) or []
+        if abs(r - red) + abs(g - green) + abs(b - blue) < 30
+    )
