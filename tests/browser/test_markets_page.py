@@ -189,6 +189,34 @@ def test_the_keyboard_finds_a_market_and_a_trade_changes_its_price(
     expect(screen.heading(book)).to_be_visible()
 
 
+def test_the_list_of_markets_says_how_many_are_below_and_shows_that_it_goes_on(new_window: NewWindow) -> None:
+    screen = new_window(None, viewport={"width": 1440, "height": 480})
+    page = screen.page
+    screen.go("/BTC-USD", "BTC-USD")
+    page.get_by_role("button", name="Market BTC-USD, choose another").click()
+    entries = page.get_by_role("list", name="Markets").get_by_role("listitem")
+    foot = page.get_by_text(re.compile("^[0-9]+ more below$"))
+    expect(foot).to_be_visible()
+    fading = page.locator("[data-more]")
+    expect(fading).to_have_count(1)
+    total = entries.count()
+    below = int(foot.inner_text().split()[0])
+    assert 0 < below < total
+    # The last one that does not count is in sight, and the first one that does is not.
+    expect(entries.nth(total - below - 1)).to_be_in_viewport(ratio=0.5)
+    expect(entries.nth(total - below)).not_to_be_in_viewport(ratio=0.6)
+
+    entries.last.scroll_into_view_if_needed()
+    expect(foot).to_have_count(0)
+    expect(fading).to_have_count(0)
+    page.get_by_role("textbox", name="Search markets").fill("BTC-USD")
+    entries.first.scroll_into_view_if_needed()
+    expect(foot).to_have_count(0)
+    page.get_by_role("textbox", name="Search markets").fill("")
+    entries.first.scroll_into_view_if_needed()
+    expect(foot).to_have_text(f"{below} more below")
+
+
 @pytest.mark.proof
 def test_the_page_of_a_market_that_is_not_listed_yet_opens_with_its_listing(
     new_window: NewWindow, operator: Operator
