@@ -468,7 +468,7 @@ function drawnWords({
       ? [several(orders, "Your {count} open order as lines.", "Your {count} open orders as lines.")]
       : []),
     ...(averageCost
-      ? [t("Your average cost, {cost}, as a line.", { cost: amountText(averageCost.price, quoteAsset) })]
+      ? [t("Your average cost, {cost}, as a line.", { cost: amountText(averageCost, quoteAsset) })]
       : []),
     ...levels.map(({ title, price }) => `${title}: ${formatDecimal(price)}.`),
     ...(fills > 0 ? [several(fills, "Your {count} fill as marks.", "Your {count} fills as marks.")] : []),

@@ -10,9 +10,9 @@ import { t } from "#lib/language.ts";
 import type { Market, Ticker } from "../api/queries.ts";
 import { Change } from "./Change.tsx";
 import classes from "./MarketHeader.module.css";
-import { MarketPhase } from "./MarketPhase.tsx";
 
 /** Loaded when it is opened. */
+const MarketPhase = late(() => import("./MarketPhase.tsx"));
 const MarketList = late(() => import("./MarketList.tsx").then((loaded) => ({ default: loaded.MarketList })));
 
 /** The market's name, which opens the list of all, and its figures of the last 24 hours. */

@@ -50,7 +50,7 @@ const WORDS: Record<NonNullable<Ticker["phase"]>, { title: string; text: string 
 };
 
 /** Beside the name of a market that is not in continuous trading: what it takes, and what an auction would trade. */
-export function MarketPhase({
+export default function MarketPhase({
   ticker: { phase, phaseCause, phaseEndsAt, indicativePrice, indicativeQuantity },
   places,
   unit,

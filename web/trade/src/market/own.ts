@@ -24,7 +24,7 @@ export interface Own {
   orders: readonly Order[];
   fills: readonly Fill[];
   /** What one unit of the base asset that is held has cost on average, or null if that is unknown. */
-  averageCost: { price: string } | null;
+  averageCost: string | null;
   /** The prices that matter to the reader's margin positions. */
   levels: readonly Level[];
   /** A line stands here until the reader has decided. */

@@ -176,11 +176,11 @@ export function createOwnMarks(candles: ISeriesApi<"Candlestick">, holder: HTMLE
     if (costLine) candles.removePriceLine(costLine);
     costLine = shown.averageCost
       ? candles.createPriceLine({
-          price: canvasValue(shown.averageCost.price),
+          price: canvasValue(shown.averageCost),
           color: colours.accent,
           lineWidth: 1,
           lineStyle: LineStyle.LargeDashed,
-          title: labelled(t("Average cost"), shown.averageCost.price),
+          title: labelled(t("Average cost"), shown.averageCost),
         })
       : null;
   }

@@ -41,11 +41,11 @@ import { isFar, wantedOf } from "../orders/amending.ts";
 import { useOneClick } from "../orders/habits.ts";
 import { tellRefused, useAmendOrder } from "../orders/placing.ts";
 import { type Draft, EMPTY_DRAFT } from "../orders/review.ts";
-import { useAverageCost } from "../positions/averageCost.ts";
 import { followBook, followTrades, TRADES_SHOWN } from "../stream/feeds.ts";
 import classes from "./TradePage.module.css";
 
 const FormSheet = late(() => import("./FormSheet.tsx"), { Missing: MissingDialog });
+const AverageCost = late(() => import("../positions/AverageCost.tsx"), { Missing: MissingDialog });
 const MarginLevels = late(() => import("../margin/MarginLevels.tsx"), { Missing: MissingDialog });
 const MarketState = late(() => import("../market/MarketState.tsx"));
 const AmendReview = late(() => import("../orders/AmendReview.tsx"), { Missing: MissingDialog });
@@ -190,9 +190,7 @@ function Screen({ symbol }: { symbol: string }) {
   const [levels, setLevels] = useState<readonly Level[]>(NOTHING.levels);
   const mode = useMode(symbol);
   const market = markets.find((one) => one.symbol === symbol);
-  const cost = useAverageCost(session?.userId, market);
-  // The margin account has lines of its own: what the wallet holds is not its.
-  const averageCost = mode === "spot" ? cost : null;
+  const [averageCost, setAverageCost] = useState<string | null>(null);
   const [asks, setAsks] = useState(false);
   const endProposal = useCallback(() => setProposal(null), []);
   const amend = useAmendOrder({
@@ -266,6 +264,15 @@ function Screen({ symbol }: { symbol: string }) {
       {...(ownLayout ? { "data-own": true, style: { gridTemplate: template(ownLayout) } } : {})}
     >
       {session && mode === "margin" && <MarginLevels symbol={symbol} onLevels={setLevels} />}
+      {/* The margin account has lines of its own: what the wallet holds is not its. */}
+      {session && mode === "spot" && exchange.positions && (
+        <AverageCost
+          positions={exchange.positions}
+          userId={session.userId}
+          market={market}
+          onCost={setAverageCost}
+        />
+      )}
       <div className={classes.market}>
         <MarketHeader
           symbol={symbol}
