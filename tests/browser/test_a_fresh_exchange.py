@@ -1,4 +1,4 @@
-"""What the console shows of an exchange where nothing has happened yet.
+"""What the pages show of an exchange where nothing has happened yet.
 
 The name puts this file first: the platform is still fresh then.
 """
@@ -6,8 +6,9 @@ The name puts this file first: the platform is still fresh then.
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.console import Console
+from tests.support.console import OPPOSITE_LOOKS, Console
 from tests.support.operator import Operator
+from tests.support.trading_screen import NewWindow
 
 pytestmark = pytest.mark.proof
 
@@ -40,3 +41,11 @@ def test_a_page_without_rows_says_why(console: Console, path: str, heading: str,
     console.assert_accessible(f"{heading}, empty")
     console.page.set_viewport_size({"width": 390, "height": 844})
     console.assert_fits(f"{heading}, empty")
+
+
+def test_markets_without_a_trade_have_no_movers_and_fit_a_phone(new_window: NewWindow) -> None:
+    screen = new_window()
+    screen.go("/markets", "Markets")
+    expect(screen.page.get_by_role("link", name="BTC-USD", exact=True)).to_be_visible()
+    expect(screen.heading("Most traded")).to_have_count(0)
+    screen.look_over("markets without a trade", OPPOSITE_LOOKS)

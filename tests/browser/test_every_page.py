@@ -1,4 +1,4 @@
-"""Every page of the trading screen fits and can be read, in two themes on a phone, a desk and a wall.
+"""Every page of the trading screen fits and can be read, in two themes on a phone, a tablet, a desk and a wall.
 
 As a user who has just registered finds it: what a page shows of funds, orders and loans has tests of its own.
 """
@@ -8,12 +8,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, expect
+from playwright.sync_api import Browser, BrowserContext, ViewportSize, expect
 
-from tests.support.console import LOOKS, PHONE
+from tests.support.console import LOOKS, PHONE, Look
 from tests.support.trading_screen import Exchange, Trader, TradingScreen, window
 
-WALL = {"width": 3840, "height": 2160}
+TABLET: ViewportSize = {"width": 768, "height": 1024}
+WALL: ViewportSize = {"width": 3840, "height": 2160}
+EVERY_LOOK: tuple[Look, ...] = (
+    *LOOKS, ("light", TABLET), ("dark", TABLET), ("dark", WALL), ("light", WALL),
+)  # fmt: skip
 LOGGED_OUT_PAGES = (
     ("/login", "Log in"),
     ("/register", "Create an account"),
@@ -92,6 +96,4 @@ def test_a_page_fits_a_phone_and_can_be_read_in_the_dark(screen: TradingScreen, 
 @pytest.mark.proof
 @pytest.mark.parametrize(COLUMNS, EVERY_PAGE)
 def test_a_page_fits_and_can_be_read_in_every_look(screen: TradingScreen, heading: str) -> None:
-    screen.look_over(heading, LOOKS)
-    screen.page.set_viewport_size(WALL)
-    screen.assert_fits(f"{heading}, {WALL['width']} px")
+    screen.look_over(heading, EVERY_LOOK)

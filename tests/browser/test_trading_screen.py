@@ -224,6 +224,37 @@ def test_a_market_fits_and_can_be_read(new_window: NewWindow, market: str, schem
 
 
 @pytest.mark.proof
+def test_a_deep_book_is_two_tab_stops_and_goes_on_by_arrows(
+    new_window: NewWindow, operator: Operator, market: str
+) -> None:
+    operator.create("deep")
+    operator.fund("deep", **dict.fromkeys(market.split("-"), "100000"))
+    asks = [("sell", str(101 + number), "1") for number in range(12)]
+    bids = [("buy", str(99 - number), "1") for number in range(12)]
+    operator.place_all("deep", asks + bids, market)
+    screen = new_window()
+    page = screen.page
+    screen.go(f"/{market}", market)
+    rows = {side: page.get_by_role("list", name=side).get_by_role("button") for side in ("Asks", "Bids")}
+    for side, best in (("Asks", "101"), ("Bids", "99")):
+        # So many as there is room for.
+        expect(rows[side].nth(2)).to_be_visible()
+        expect(rows[side].first).to_contain_text(best)
+    screen.assert_accessible("a deep book")
+    rows["Asks"].first.focus()
+    page.keyboard.press("ArrowUp")
+    expect(rows["Asks"].nth(1)).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(rows["Asks"].first).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(rows["Bids"].first).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("form", name="Order form").get_by_role("textbox", name="Price")).to_have_value("98")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("list", name="Bids").locator(":focus")).to_have_count(0)
+
+
 def test_a_market_that_does_not_exist_says_so(new_window: NewWindow) -> None:
     screen = new_window()
     screen.go("/NO-SUCH", "NO-SUCH")

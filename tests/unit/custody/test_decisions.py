@@ -13,6 +13,7 @@ import pytest
 from openspot.contracts.messages import CreateWithdrawal, WithdrawalOutcome
 from openspot.contracts.refusals import RefusalCode
 from openspot.custody import deposits, progress, withdrawals
+from openspot.custody.deciding import Decider
 from openspot.custody.deposits import ChainDeposit, ChainDepositError, Deposits
 from openspot.custody.progress import WithdrawalProgress
 from openspot.custody.wallet_policy import Wallet
@@ -26,6 +27,7 @@ from tests.support.fair_prices import asset_price
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SEED = b"seed of a test"
+BY = Decider("user:carol", "the owner confirmed it")
 NETWORKS = load_networks()
 REQUEST = CreateWithdrawal(
     withdrawal_id="w1", user_id="Alice", asset="BTC", network="bitcoin", amount="0.01", fee="0.0001",
@@ -232,43 +234,46 @@ async def test_only_its_user_cancels_a_withdrawal_and_only_before_it_is_approved
 async def test_nobody_decides_on_a_withdrawal_of_their_own_by_id_or_by_mail_address(tables: Any, operator: str) -> None:
     await created(tables)
     service = decisions(tables)
-    for decision in (service.approve("w1", operator), service.reject("w1", operator, "no")):
+    for decision in (service.approve("w1", operator, BY), service.reject("w1", operator, BY)):
         assert await refused(decision) == (RefusalCode.VALIDATION, "nobody may decide on a withdrawal of their own")
-    assert (await service.approve("w1", "carol")).approvals_needed == 1
+    assert (await service.approve("w1", "carol", BY)).approvals_needed == 1
 
 
 async def test_an_approval_counts_once_a_person(tables: Any) -> None:
     await created(tables)
     service = decisions(tables)
-    await service.approve("w1", "carol")
-    assert await refused(service.approve("w1", "carol")) == (
+    await service.approve("w1", "carol", BY)
+    assert await refused(service.approve("w1", "carol", BY)) == (
         RefusalCode.VALIDATION, "carol has approved this withdrawal already",
     )  # fmt: skip
     for other in ("user:carol", "cara"):
-        assert await refused(service.approve("w1", other)) == (
+        assert await refused(service.approve("w1", other, BY)) == (
             RefusalCode.VALIDATION, f"carol has approved already, and is the same person as {other}",
         )  # fmt: skip
-    assert tables.audited[-1][0] == WithdrawalDecision("operator:carol", "approved", "1 of 1")
+    counted = {"approvals": "0 of 1"}, {"approvals": "1 of 1"}
+    assert tables.audited[-1][0] == WithdrawalDecision("operator:carol", "approved", "1 of 1", BY, *counted)
 
 
 async def test_only_the_signers_of_the_wallet_sign_each_once(tables: Any) -> None:
     found, service = await created(tables), decisions(tables)
-    assert (await refused(service.sign("w1", "hot-1", SEED)))[1] == "the withdrawal is pending_approval"
+    assert (await refused(service.sign("w1", "hot-1", SEED, BY)))[1] == "the withdrawal is pending_approval"
     found.status, found.digest = Status.SIGNING, "d1"
     for signer in ("hot-4", "warm-1", ""):
-        assert (await refused(service.sign("w1", signer, SEED)))[1] == "signer must be one of hot-1, hot-2, hot-3"
-    await service.sign("w1", "hot-1", SEED, operator="carol")
-    assert tables.audited[-1][0] == WithdrawalDecision("signer:hot-1", "signed", "1 of 2, by operator:carol")
-    assert (await refused(service.sign("w1", "hot-1", SEED)))[1] == "hot-1 has signed this withdrawal already"
+        assert (await refused(service.sign("w1", signer, SEED, BY)))[1] == "signer must be one of hot-1, hot-2, hot-3"
+    await service.sign("w1", "hot-1", SEED, BY, operator="carol")
+    counted = {"signatures": "0 of 2"}, {"signatures": "1 of 2", "signer": "hot-1"}
+    detail = "1 of 2, by operator:carol"
+    assert tables.audited[-1][0] == WithdrawalDecision("signer:hot-1", "signed", detail, BY, *counted)
+    assert (await refused(service.sign("w1", "hot-1", SEED, BY)))[1] == "hot-1 has signed this withdrawal already"
 
 
 async def test_the_audit_leaves_a_withdrawal_out_of_the_sum_while_the_sum_has_it(tables: Any) -> None:
     await created(tables)
     tables.sums["wallet"] = 300_000
     tables.now = NOON + timedelta(hours=24) - timedelta(seconds=1)
-    await decisions(tables).approve("w1", "carol")
+    await decisions(tables).approve("w1", "carol", BY)
     tables.now = NOON + timedelta(hours=24)
-    await decisions(tables).approve("w1", "dave")
+    await decisions(tables).approve("w1", "dave", BY)
     assert [sum_before for _, sum_before in tables.audited] == [0, 200_000, 300_000]
 
 
@@ -294,7 +299,9 @@ async def test_only_the_engines_own_refusal_ends_a_withdrawal(tables: Any) -> No
 async def test_the_end_of_a_withdrawal_says_whether_its_user_cancelled_it(tables: Any, cancels: bool) -> None:
     found, service = await created(tables), decisions(tables)
     found.funds = Funds.RESERVED
-    await (service.cancel("w1", "Alice") if cancels else service.reject("w1", "carol", "cancelled"))
+    await (
+        service.cancel("w1", "Alice") if cancels else service.reject("w1", "carol", Decider("user:carol", "cancelled"))
+    )
     await steps(tables).advance("w1")
     (outcome,) = tables.published
     assert (outcome.reason, outcome.cancelled) == ("cancelled", cancels)
@@ -316,9 +323,9 @@ async def test_a_withdrawal_goes_out_with_the_signatures_of_its_wallet_and_not_w
     people = steps(tables)
     await people.advance("w1")
     assert (found.status, found.digest is not None) == (Status.SIGNING, True)
-    await decisions(tables).sign("w1", "hot-1", SEED)
+    await decisions(tables).sign("w1", "hot-1", SEED, BY)
     assert not await people.advance("w1")
-    await decisions(tables).sign("w1", "hot-2", SEED)
+    await decisions(tables).sign("w1", "hot-2", SEED, BY)
     assert await people.advance("w1")
     assert found.status is Status.BROADCASTING
     tables.signed["w1"]["hot-2"] = tables.signed["w1"]["hot-1"]

@@ -23,6 +23,7 @@ from openspot.web_server.operators import Operators, UserSessions
 from openspot.web_server.public_status import PublicStatus
 from openspot.web_server.reconciliation import Reconciliation
 from openspot.web_server.reserves import Proving
+from openspot.web_server.run_notes import RunNotes
 from openspot.web_server.service import by_path
 from openspot.web_server.settings import WebServerSettings
 from openspot.web_server.supervised import Supervised
@@ -158,6 +159,7 @@ async def test_only_administrators_see_the_report(
         nothing_runs,
         proving,
         Booking(tmp_path),
+        RunNotes(session, address, stretched(3)),
         custody,
         status,
         Supervised(tmp_path),

@@ -1,6 +1,6 @@
 import { Skeleton } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
-import { memo, useMemo, useState } from "react";
+import { type KeyboardEvent, memo, useMemo, useState } from "react";
 import { EmptyState } from "#lib/components/states.tsx";
 import { cutDecimal, formatDecimal, placesOf } from "#lib/decimal.ts";
 import { late, MissingSign } from "#lib/components/late.tsx";
@@ -164,8 +164,13 @@ interface SideRowsProps {
 
 function SideRows({ side, rows, own, places, quantityPlaces, inQuote, deepest, onPrice }: SideRowsProps) {
   return (
-    <ul className={classes.side} data-side={side} aria-label={side === "asks" ? t("Asks") : t("Bids")}>
-      {rows.map((row) => (
+    <ul
+      className={classes.side}
+      data-side={side}
+      aria-label={side === "asks" ? t("Asks") : t("Bids")}
+      onKeyDown={(event) => step(event, side)}
+    >
+      {rows.map((row, index) => (
         <li key={row.price}>
           <BookRow
             side={side}
@@ -177,12 +182,24 @@ function SideRows({ side, rows, own, places, quantityPlaces, inQuote, deepest, o
             places={places}
             quantityPlaces={quantityPlaces}
             inQuote={inQuote}
+            isBest={index === 0}
             onPrice={onPrice}
           />
         </li>
       ))}
     </ul>
   );
+}
+
+/** Tab stops at the best price of a side alone, or forty rows would stand before the order form. Arrows go on. */
+function step(event: KeyboardEvent<HTMLElement>, side: Side) {
+  const { key, target } = event;
+  if (key !== "ArrowUp" && key !== "ArrowDown") return;
+  event.preventDefault();
+  const row = (target as HTMLElement).closest("li");
+  // The best ask is the lowest of its side.
+  const isNext = (key === "ArrowDown") === (side === "bids");
+  (isNext ? row?.nextElementSibling : row?.previousElementSibling)?.querySelector("button")?.focus();
 }
 
 interface BookRowProps {
@@ -195,16 +212,19 @@ interface BookRowProps {
   places: number;
   quantityPlaces: number;
   inQuote: boolean;
+  isBest: boolean;
   onPrice: (price: string) => void;
 }
 
 const BookRow = memo(function BookRow(props: BookRowProps) {
-  const { side, price, quantity, total, share, isOwn, places, quantityPlaces, inQuote, onPrice } = props;
+  const { side, price, quantity, total, share, isOwn, places, quantityPlaces, inQuote, isBest, onPrice } =
+    props;
   const amount = formatDecimal(scaledText(quantity), quantityPlaces);
   const sum = inQuote ? worthText(total) : formatDecimal(scaledText(total), quantityPlaces);
   return (
     <button
       type="button"
+      tabIndex={isBest ? 0 : -1}
       className={`figures ${classes.row ?? ""}`}
       data-side={side}
       title={isOwn ? t("Your order stands here") : undefined}

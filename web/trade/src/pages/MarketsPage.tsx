@@ -79,6 +79,7 @@ export default function MarketsPage() {
   const compare = columns.find(({ id }) => id === url.sort?.column)?.compare;
   const listed =
     found && arrange(found, compare, url.sort?.descending ?? false, { index: 0, size: found.length });
+  const traded = withFigures?.filter(({ worth }) => worth);
   // The movers are of all markets, so all are followed; the rest of very many is read every half minute.
   useTickerPushes(symbols?.slice(0, FOLLOWED_MAX) ?? []);
 
@@ -87,11 +88,14 @@ export default function MarketsPage() {
       <PageHeader title={t("Markets")}>
         {t("What can be traded here, with the figures of the last 24 hours.")}
       </PageHeader>
-      <div className={classes.movers}>
-        <Movers title={t("Gainers")} rows={withFigures && movers(withFigures, 1, MOVERS)} />
-        <Movers title={t("Losers")} rows={withFigures && movers(withFigures, -1, MOVERS)} />
-        <Movers title={t("Most traded")} rows={withFigures?.filter(({ worth }) => worth).slice(0, MOVERS)} />
-      </div>
+      {/* Without a trade there is nothing in it that the keyboard could scroll to on a phone. */}
+      {traded?.length !== 0 && (
+        <div className={classes.movers}>
+          <Movers title={t("Gainers")} rows={withFigures && movers(withFigures, 1, MOVERS)} />
+          <Movers title={t("Losers")} rows={withFigures && movers(withFigures, -1, MOVERS)} />
+          <Movers title={t("Most traded")} rows={traded?.slice(0, MOVERS)} />
+        </div>
+      )}
       <Card flush>
         <DataTable
           label={t("Markets")}
