@@ -148,7 +148,7 @@ def test_a_long_is_opened_and_half_closed_on_the_page_of_its_market(
     new_window: NewWindow, exchange: Exchange, maker: Trader
 ) -> None:
     trader = trader_with_money(exchange, "on-screen")
-    # Little, so that the pool is empty again for others who borrow as much.
+    # Little, so that the pool can be emptied for others who borrow as much.
     exchange.deposit([], house={"house:lending": ("USD", "650")})
     trade_at(exchange, maker, trader, "1000")
     screen = new_window(trader)
@@ -241,6 +241,8 @@ def test_a_long_is_opened_and_half_closed_on_the_page_of_its_market(
     dialog.get_by_role("button", name="Reduce the longs").click()
     dismiss(screen, "Positions reduced")
     expect(position).to_contain_text("0.1 BTC")
+    # What was repaid is lent again, so that the pool is empty for others.
+    exchange.call("POST", "margin/loans", {"asset": "USD", "amount": "600"}, token)
 
     screen.tab("Balances")
     expect(screen.row("Margin balances", "BTC")).to_contain_text("0.1")

@@ -1,19 +1,17 @@
 import { Button } from "@mantine/core";
-import { type KeyboardEvent, type ReactNode, useId, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { DecimalField } from "#lib/components/DecimalField.tsx";
 import { t } from "#lib/language.ts";
 import { ONE, readScaled } from "#lib/scaled.ts";
 import type { Market } from "../api/queries.ts";
-import orderForm from "../orders/OrderForm.module.css";
-import { stepped } from "../orders/review.ts";
 import { PercentButtons } from "../parts/PercentButtons.tsx";
 import { LEVERAGE_MAX } from "./figures.ts";
+import { QuantityField, SideChoice, stepKeys, Submit } from "./FormParts.tsx";
 import classes from "./Margin.module.css";
 import { OpenDialog, openingAction } from "./OpenDialog.tsx";
 import { type OpeningDraft, partOfMargin, reviewOpening } from "./opening.ts";
 import { OpeningFigures } from "./OpeningFigures.tsx";
 import type { MarginAccount } from "./queries.ts";
-import { SideChoice } from "./SideChoice.tsx";
 
 const LEVERAGES = ["1", "2", "3", "5", "10"] as const;
 
@@ -32,17 +30,12 @@ interface OpeningFormProps {
 
 /** Opens a position at the market price. Shows margin, loan and risk before the user confirms. */
 export function OpeningForm({ market, account, draft, onDraft, lead, options, notes }: OpeningFormProps) {
-  const hint = useId();
   const [asks, setAsks] = useState(false);
   const facts = { market, account };
   const { faults, blocked, estimate, body } = reviewOpening(draft, facts);
-  const keys = (field: "quantity" | "leverage", step: string) => (event: KeyboardEvent) => {
-    const by = { ArrowUp: 1n, ArrowDown: -1n }[event.key];
-    if (by === undefined) return;
-    event.preventDefault();
-    const next = stepped(draft[field], step, by * (event.shiftKey ? 10n : 1n));
-    const isTooMuch = field === "leverage" && (readScaled(next) ?? 0n) > LEVERAGE_MAX * ONE;
-    onDraft({ [field]: isTooMuch ? LEVERAGE_MAX.toString() : next });
+  const setLeverage = (next: string) => {
+    const isTooMuch = (readScaled(next) ?? 0n) > LEVERAGE_MAX * ONE;
+    onDraft({ leverage: isTooMuch ? LEVERAGE_MAX.toString() : next });
   };
   return (
     <>
@@ -71,7 +64,7 @@ export function OpeningForm({ market, account, draft, onDraft, lead, options, no
           error={faults.leverage}
           rightSection={<span className={classes.unit}>×</span>}
           onValue={(leverage) => onDraft({ leverage })}
-          onKeyDown={keys("leverage", "1")}
+          onKeyDown={stepKeys(draft.leverage, "1", setLeverage)}
         />
         <div className={classes.leverages} role="group" aria-label={t("Usual leverages")}>
           {LEVERAGES.map((leverage) => (
@@ -86,14 +79,11 @@ export function OpeningForm({ market, account, draft, onDraft, lead, options, no
             </Button>
           ))}
         </div>
-        <DecimalField
-          label={t("Quantity")}
+        <QuantityField
+          market={market}
           value={draft.quantity}
           error={faults.quantity}
-          rightSection={<span className={classes.unit}>{market?.baseAsset}</span>}
-          rightSectionWidth={64}
           onValue={(quantity) => onDraft({ quantity })}
-          onKeyDown={keys("quantity", market?.lotSize ?? "1")}
         />
         <PercentButtons
           of={t("what your margin carries")}
@@ -111,25 +101,14 @@ export function OpeningForm({ market, account, draft, onDraft, lead, options, no
           quote={market?.quoteAsset ?? ""}
         />
         {notes}
-        <Button
-          type="submit"
-          size="md"
-          fullWidth
-          className={orderForm.submit}
-          data-side={draft.side}
-          disabled={blocked !== null}
-          aria-describedby={hint}
-        >
-          {openingAction(draft.side)}
-        </Button>
-        <p id={hint} className={orderForm.hint} role="status">
-          {blocked ?? ""}
-        </p>
-        <p className={classes.note}>
-          {t(
+        <Submit
+          side={draft.side}
+          action={openingAction(draft.side)}
+          blocked={blocked}
+          note={t(
             "It trades at the market, so the price may be worse than the fair one; beyond the exchange’s limit nothing is traded. What was borrowed for that and not needed is repaid at once.",
           )}
-        </p>
+        />
       </form>
       {asks && estimate && body && (
         <OpenDialog

@@ -1,20 +1,17 @@
-import { Button } from "@mantine/core";
-import { type KeyboardEvent, type ReactNode, useId, useState } from "react";
-import { DecimalField } from "#lib/components/DecimalField.tsx";
+import { type ReactNode, useState } from "react";
 import { t } from "#lib/language.ts";
 import { floorTo, scaledText, toScaled } from "#lib/scaled.ts";
 import type { Market } from "../api/queries.ts";
 import orderForm from "../orders/OrderForm.module.css";
-import { stepped } from "../orders/review.ts";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 import { PercentButtons } from "../parts/PercentButtons.tsx";
 import { closingOf } from "./closing.ts";
+import { QuantityField, SideChoice, Submit } from "./FormParts.tsx";
 import { LevelText } from "./LevelText.tsx";
 import classes from "./Margin.module.css";
 import type { MarginAccount } from "./queries.ts";
 import { ReduceDialog, reducingAction } from "./ReduceDialog.tsx";
 import { type ReducingDraft, reviewReducing } from "./reducing.ts";
-import { SideChoice } from "./SideChoice.tsx";
 
 /** Closes open positions of a market by a reduce-only order at the market price. */
 export function ReducingForm({
@@ -34,18 +31,11 @@ export function ReducingForm({
   /** What stands between the figures and the button. */
   notes: ReactNode;
 }) {
-  const hint = useId();
   const [asks, setAsks] = useState(false);
   const { fault, blocked, open, parts } = reviewReducing(draft, market, account);
   const after = closingOf(parts, account, market.takerFee);
   const closed = parts.reduce((sum, { quantity }) => sum + quantity, 0n);
   const base = market.baseAsset;
-  const keys = (event: KeyboardEvent) => {
-    const by = { ArrowUp: 1n, ArrowDown: -1n }[event.key];
-    if (by === undefined) return;
-    event.preventDefault();
-    onDraft({ quantity: stepped(draft.quantity, market.lotSize, by * (event.shiftKey ? 10n : 1n)) });
-  };
   const rows: [name: string, value: ReactNode][] = [
     [
       draft.side === "sell" ? t("Open longs") : t("Open shorts"),
@@ -74,14 +64,11 @@ export function ReducingForm({
           sell={t("Sell, closes longs")}
           onSide={(side) => onDraft({ side })}
         />
-        <DecimalField
-          label={t("Quantity")}
+        <QuantityField
+          market={market}
           value={draft.quantity}
           error={fault}
-          rightSection={<span className={classes.unit}>{base}</span>}
-          rightSectionWidth={64}
           onValue={(quantity) => onDraft({ quantity })}
-          onKeyDown={keys}
         />
         <PercentButtons
           of={t("what is open")}
@@ -103,25 +90,14 @@ export function ReducingForm({
           ))}
         </dl>
         {notes}
-        <Button
-          type="submit"
-          size="md"
-          fullWidth
-          className={orderForm.submit}
-          data-side={draft.side}
-          disabled={blocked !== null}
-          aria-describedby={hint}
-        >
-          {reducingAction(draft.side)}
-        </Button>
-        <p id={hint} className={orderForm.hint} role="status">
-          {blocked ?? ""}
-        </p>
-        <p className={classes.note}>
-          {t(
+        <Submit
+          side={draft.side}
+          action={reducingAction(draft.side)}
+          blocked={blocked}
+          note={t(
             "It trades at the market, at most what is open. What finds nobody to trade with stays open. The loans are repaid from what it brings.",
           )}
-        </p>
+        />
       </form>
       {asks && (
         <ReduceDialog
