@@ -1,7 +1,6 @@
 import { Button } from "@mantine/core";
-import { LockIcon, UnlockIcon } from "@primer/octicons-react";
 import { memo, type ReactNode, useCallback, useEffect, useId, useMemo, useRef, useState } from "react";
-import { late, MissingDialog, tellMissing } from "#lib/components/late.tsx";
+import { late, MissingDialog, MissingSign, tellMissing } from "#lib/components/late.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
 import { inSentence, rich, t } from "#lib/language.ts";
@@ -19,7 +18,7 @@ import { OrderFields } from "./OrderFields.tsx";
 import type { Conditional } from "./TypeMenu.tsx";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 import { isConditional } from "../api/orderKinds.ts";
-import { lock, unlock, useHabits, useOneClick } from "./habits.ts";
+import { useHabits, useOneClick } from "./habits.ts";
 import { kindOf, typeName } from "./labels.tsx";
 import { offerOf } from "./offer.ts";
 import { usePlaceOrder } from "./placing.ts";
@@ -35,6 +34,7 @@ import {
   unready,
 } from "./review.ts";
 
+const OneClickLock = late(() => import("./OneClickLock.tsx"), { Missing: MissingSign });
 const OrderReview = late(() => import("./OrderReview.tsx"), { Missing: MissingDialog });
 const DepositDialog = late(
   () => import("../deposits/DepositDialog.tsx").then((loaded) => ({ default: loaded.DepositDialog })),
@@ -209,7 +209,7 @@ export const OrderForm = memo(function OrderForm({
               isBusy={place.isPending}
               isBlocked={blocked !== null}
             />
-            {habits.oneClick && <Lock userId={session.userId} isOpen={isOneClick} />}
+            {habits.oneClick && <OneClickLock userId={session.userId} isOpen={isOneClick} />}
             <p id={hint} className={classes.hint} role="status">
               {blocked ?? ""}
             </p>
@@ -249,21 +249,6 @@ export const OrderForm = memo(function OrderForm({
 function useSame(faults: Review["faults"]): Review["faults"] {
   const text = JSON.stringify(faults);
   return useMemo(() => JSON.parse(text) as Review["faults"], [text]);
-}
-
-/** Opens and closes one-click mode. */
-function Lock({ userId, isOpen }: { userId: string; isOpen: boolean }) {
-  return (
-    <Button
-      size="compact-xs"
-      variant={isOpen ? "light" : "default"}
-      className={classes.lock}
-      leftSection={isOpen ? <UnlockIcon size={12} /> : <LockIcon size={12} />}
-      onClick={() => (isOpen ? lock() : unlock(userId))}
-    >
-      {isOpen ? t("Lock one-click orders") : t("Unlock one-click orders")}
-    </Button>
-  );
 }
 
 /** Apart from the form, which is drawn with every change of the book. */
