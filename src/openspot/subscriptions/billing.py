@@ -5,7 +5,6 @@ does the rest when the engine has decided, which it does while the request waits
 (facts B4.6-13, B4.6-14): nothing outside has to confirm it.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
@@ -258,12 +257,9 @@ class Billing:
     # Those of all users, for operators
 
     async def all_subscriptions(
-        self, wanted: Mapping[str, str | None], limit: int, cursor: str | None
+        self, wanted: operated.Wanted, limit: int, cursor: str | None
     ) -> tuple[tuple[SubscriptionRecord, ...], str | None]:
-        """A page of the subscriptions of all users, newest first, and the cursor of the next page.
-
-        `wanted` are values by column; None admits all.
-        """
+        """A page of the subscriptions of all users, newest first, and the cursor of the next page."""
         rows = await operated.subscriptions(self._store.pool, wanted, limit + 1, time_and_id_of(cursor))
         page = tuple(operated.subscription_record(row, self._configuration.retry_days) for row in rows[:limit])
         if len(rows) <= limit:
@@ -272,7 +268,7 @@ class Billing:
         return page, encode_cursor(time_place(last.created_at, last.subscription.subscription_id))
 
     async def all_payments(
-        self, wanted: Mapping[str, str | None], limit: int, cursor: str | None
+        self, wanted: operated.Wanted, limit: int, cursor: str | None
     ) -> tuple[tuple[SubscriptionPaymentRecord, ...], str | None]:
         """A page of the payments of all users, newest first, and the cursor of the next page."""
         before = None if cursor is None else _payment_number(cursor)

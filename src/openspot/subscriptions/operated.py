@@ -1,10 +1,12 @@
 """The subscriptions and payments of all users, for operators: pages of the tables, newest first.
 
 Filters that are given become conditions, so that PostgreSQL plans for exactly these. A page is read along
-`subscriptions_newest`, `subscriptions_of_plan` or `subscriptions_of_user`, and the numbers of payments.
+`subscriptions_newest`, `subscriptions_of_plan` or `subscriptions_of_user`, and the numbers of payments. Payments of a
+span of time are found by `subscription_payments_made`.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
@@ -25,10 +27,22 @@ from openspot.subscriptions.store import (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which rows a list has: those with these values by column, created at `since` or later and before `until`.
+
+    None admits all.
+    """
+
+    values: Mapping[str, str | None]
+    since: datetime | None = None
+    until: datetime | None = None
+
+
 async def subscriptions(
-    pool: Pool, wanted: Mapping[str, str | None], limit: int, after: tuple[datetime, str] | None
+    pool: Pool, wanted: Wanted, limit: int, after: tuple[datetime, str] | None
 ) -> list[StoredSubscription]:
-    """Up to `limit` subscriptions behind the position `after`. `wanted` are values by column; None admits all."""
+    """Up to `limit` subscriptions behind the position `after`."""
     conditions, values = _conditions(wanted)
     if after is not None:
         values += list(after)
@@ -42,9 +56,7 @@ async def subscriptions(
     return [subscription_of(row) for row in rows]
 
 
-async def payments(
-    pool: Pool, wanted: Mapping[str, str | None], limit: int, before: int | None
-) -> list[SubscriptionPayment]:
+async def payments(pool: Pool, wanted: Wanted, limit: int, before: int | None) -> list[SubscriptionPayment]:
     """Up to `limit` payments with numbers below `before`."""
     conditions, values = _conditions(wanted)
     if before is not None:
@@ -59,10 +71,12 @@ async def payments(
     return [payment_of(row) for row in rows]
 
 
-def _conditions(wanted: Mapping[str, str | None]) -> tuple[list[str], list[Any]]:
-    given = {column: value for column, value in wanted.items() if value is not None}
-    conditions = [f"{column} = ${number}" for number, column in enumerate(given, 1)]
-    return ["true", *conditions], list(given.values())
+def _conditions(wanted: Wanted) -> tuple[list[str], list[Any]]:
+    bounds = [(f"{column} =", value) for column, value in wanted.values.items()]
+    bounds += [("created_at >=", wanted.since), ("created_at <", wanted.until)]
+    given = [(condition, value) for condition, value in bounds if value is not None]
+    conditions = [f"{condition} ${number}" for number, (condition, _) in enumerate(given, 1)]
+    return ["true", *conditions], [value for _, value in given]
 
 
 def plan_record(plan: Plan) -> PlanRecord:

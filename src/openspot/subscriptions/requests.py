@@ -1,6 +1,8 @@
 """The requests of other services: the limits of a user's plan, and what operators see and end."""
 
 import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import (
@@ -20,10 +22,13 @@ from openspot.domain.ids import PARTICIPANT_ID_TEXT
 from openspot.http.errors import HttpError
 from openspot.http.lists import LIMIT_MAX
 from openspot.kit.bus import Bus
+from openspot.kit.clock import datetime_from_ms, ms_from_datetime
 from openspot.subscriptions.billing import Billing
 from openspot.subscriptions.lifecycle import SubscriptionStatus
+from openspot.subscriptions.operated import Wanted
 from openspot.subscriptions.schemas import PLAN_ID_PATTERN
 
+TIME_MS_MAX = ms_from_datetime(datetime(9999, 12, 31, tzinfo=UTC))
 _PLAN_ID = re.compile(PLAN_ID_PATTERN)
 _CODES = {400: RefusalCode.VALIDATION, 404: RefusalCode.NOT_FOUND, 409: RefusalCode.BUSY}
 
@@ -68,9 +73,10 @@ class SubscriptionRequests:
             fault = "planId is no id of a plan"
         if fault is not None:
             return ListSubscriptionsReply.refused(Refusal(RefusalCode.VALIDATION, fault))
-        wanted = {"user_id": request.user_id, "plan_id": request.plan_id, "status": request.status}
+        values = {"user_id": request.user_id, "plan_id": request.plan_id, "status": request.status}
         try:
-            return ListSubscriptionsReply(*await self._billing.all_subscriptions(wanted, request.limit, request.cursor))
+            page = await self._billing.all_subscriptions(_wanted(request, values), request.limit, request.cursor)
+            return ListSubscriptionsReply(*page)
         except HttpError as error:
             return ListSubscriptionsReply.refused(_refusal(error))
 
@@ -79,9 +85,9 @@ class SubscriptionRequests:
         fault = _fault(request, ("completed", "failed"))
         if fault is not None:
             return ListSubscriptionPaymentsReply.refused(Refusal(RefusalCode.VALIDATION, fault))
-        wanted = {"user_id": request.user_id, "status": request.status}
+        values = {"user_id": request.user_id, "status": request.status}
         try:
-            page = await self._billing.all_payments(wanted, request.limit, request.cursor)
+            page = await self._billing.all_payments(_wanted(request, values), request.limit, request.cursor)
             return ListSubscriptionPaymentsReply(*page)
         except HttpError as error:
             return ListSubscriptionPaymentsReply.refused(_refusal(error))
@@ -101,7 +107,15 @@ def _fault(request: ListSubscriptions | ListSubscriptionPayments, statuses: tupl
         return "userId is no id of a user"
     if request.status is not None and request.status not in statuses:
         return f"status must be one of {', '.join(statuses)}"
+    for name, time in (("from", request.since), ("to", request.until)):
+        if time is not None and not 0 <= time <= TIME_MS_MAX:
+            return f"{name} must be a time from 1970 on and before the year 10000"
     return None
+
+
+def _wanted(request: ListSubscriptions | ListSubscriptionPayments, values: Mapping[str, str | None]) -> Wanted:
+    since, until = (None if time is None else datetime_from_ms(time) for time in (request.since, request.until))
+    return Wanted(values, since, until)
 
 
 def _refusal(error: HttpError) -> Refusal:

@@ -1,5 +1,6 @@
 """What the subscription service tells and does for operators."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from openspot.contracts.messages import (
     ListSubscriptions,
 )
 from openspot.contracts.refusals import RefusalCode
+from openspot.kit.clock import ms_from_datetime
 from openspot.subscriptions.requests import SubscriptionRequests
 from tests.support.subscriptions import SubscriptionShop
 
@@ -42,6 +44,23 @@ async def test_subscriptions_and_payments_of_everybody_come_in_pages(
     assert [plan.rank for plan in plans] == sorted(plan.rank for plan in plans)
 
 
+async def test_lists_are_narrowed_by_time(shop: SubscriptionShop, requests: SubscriptionRequests) -> None:
+    times = []
+    for user in ("ada", "bob", "cem"):
+        await shop.good(user, "POST", "/api/subscribe", {"planId": "pro", "asset": "USD"})
+        times.append(ms_from_datetime(shop.time))
+        shop.time += timedelta(days=1)
+    # The first moment counts, the last does not.
+    page = await requests.subscriptions(ListSubscriptions(1, since=times[0], until=times[2]))
+    following = await requests.subscriptions(ListSubscriptions(1, page.next_cursor, since=times[0], until=times[2]))
+    assert [row.user_id for row in (*page.subscriptions, *following.subscriptions)] == ["bob", "ada"]
+    assert following.next_cursor is None
+    paid = (await requests.payments(ListSubscriptionPayments(9, since=times[1]))).payments
+    assert [row.user_id for row in paid] == ["cem", "bob"]
+    paid = (await requests.payments(ListSubscriptionPayments(9, user_id="ada", until=times[1]))).payments
+    assert [row.user_id for row in paid] == ["ada"]
+
+
 async def test_an_operators_end_is_that_of_the_user(shop: SubscriptionShop, requests: SubscriptionRequests) -> None:
     await shop("ada", "POST", "/api/subscribe", {"planId": "pro", "asset": "USD"})
     ended = (await requests.cancel(CancelSubscription("ada"))).subscription
@@ -56,7 +75,7 @@ async def test_an_operators_end_is_that_of_the_user(shop: SubscriptionShop, requ
     "wrong",
     [
         {"limit": 0}, {"limit": 10**9}, {"cursor": "zzz"}, {"user_id": "a\x00b"}, {"plan_id": "'; --"},
-        {"status": "other"},
+        {"status": "other"}, {"since": -1}, {"until": 10**15},
     ],
 )  # fmt: skip
 async def test_a_bad_request_is_refused(requests: SubscriptionRequests, wrong: dict[str, Any]) -> None:

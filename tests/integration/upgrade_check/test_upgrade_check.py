@@ -31,7 +31,7 @@ ALL = pytest.mark.parametrize("release", sorted(STATES), indirect=True, ids=str)
 BALANCES = "SELECT user_id, asset, available, locked FROM ledger_accounts ORDER BY user_id, asset"
 pytestmark = pytest.mark.proof
 
-SUBSCRIPTION_REVISIONS = ["0001", "0002", "0003"]
+SUBSCRIPTION_REVISIONS = ["0001", "0002", "0003", "0004"]
 """Those of the database of subscriptions; an earlier release that has one has the first two."""
 
 

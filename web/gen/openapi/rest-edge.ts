@@ -4480,6 +4480,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/operator/subscriptions/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The subscriptions of all users as a file, newest first
+         * @description Only an operator with the permission `payments.export` may call it. The `standard` limits count the request.
+         */
+        get: operations["export_all_subscriptions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operator/subscription-payments": {
         parameters: {
             query?: never;
@@ -4492,6 +4512,26 @@ export interface paths {
          * @description Only an operator with the permission `plans.read` may call it. The `standard` limits count the request.
          */
         get: operations["list_all_subscription_payments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/subscription-payments/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The payments of plans as a file, newest first
+         * @description Only an operator with the permission `payments.export` may call it. The `standard` limits count the request.
+         */
+        get: operations["export_all_subscription_payments"];
         put?: never;
         post?: never;
         delete?: never;
@@ -30905,16 +30945,20 @@ export interface operations {
     list_all_subscriptions: {
         parameters: {
             query?: {
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description Where to go on: `X-Next-Cursor` of the page before */
+                cursor?: string | null;
                 /** @description Only those of this user */
                 userId?: string | null;
                 /** @description Only those of this plan */
                 planId?: string | null;
                 /** @description Only subscriptions in this state */
                 status?: ("active" | "past_due" | "expired") | null;
-                /** @description How many entries at most */
-                limit?: number;
-                /** @description Where to go on: `X-Next-Cursor` of the page before */
-                cursor?: string | null;
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
             };
             header?: never;
             path?: never;
@@ -30980,17 +31024,103 @@ export interface operations {
             };
         };
     };
+    export_all_subscriptions: {
+        parameters: {
+            query: {
+                /** @description Only those of this user */
+                userId?: string | null;
+                /** @description Only those of this plan */
+                planId?: string | null;
+                /** @description Only subscriptions in this state */
+                status?: ("active" | "past_due" | "expired") | null;
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
+                /** @description Why the file is made; the trail keeps it */
+                reason: string;
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "text/csv": string;
+                    "application/vnd.apache.parquet": string;
+                };
+            };
+            /** @description a parameter is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the subscription service does not respond */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     list_all_subscription_payments: {
         parameters: {
             query?: {
-                /** @description Only those of this user */
-                userId?: string | null;
-                /** @description Only payments in this state */
-                status?: ("completed" | "failed") | null;
                 /** @description How many entries at most */
                 limit?: number;
                 /** @description Where to go on: `X-Next-Cursor` of the page before */
                 cursor?: string | null;
+                /** @description Only those of this user */
+                userId?: string | null;
+                /** @description Only payments in this state */
+                status?: ("completed" | "failed") | null;
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
             };
             header?: never;
             path?: never;
@@ -31007,6 +31137,86 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SubscriptionPaymentRecord"][];
+                };
+            };
+            /** @description a parameter is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the subscription service does not respond */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    export_all_subscription_payments: {
+        parameters: {
+            query: {
+                /** @description Only those of this user */
+                userId?: string | null;
+                /** @description Only payments in this state */
+                status?: ("completed" | "failed") | null;
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
+                /** @description Why the file is made; the trail keeps it */
+                reason: string;
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "text/csv": string;
+                    "application/vnd.apache.parquet": string;
                 };
             };
             /** @description a parameter is not valid */

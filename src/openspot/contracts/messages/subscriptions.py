@@ -77,13 +77,18 @@ class GetPlansReply(RefusableReply, frozen=True):
 
 
 class ListSubscriptions(Message, frozen=True):
-    """Request `subscriptions.list`: the subscriptions of all users that fit, newest first. None admits all."""
+    """Request `subscriptions.list`: the subscriptions of all users that fit, newest first. None admits all.
+
+    They began at `since` or later and before `until`, in milliseconds since 1970.
+    """
 
     limit: int
     cursor: str | None = None
     user_id: str | None = None
     plan_id: str | None = None
     status: str | None = None
+    since: int | None = None
+    until: int | None = None
 
 
 class ListSubscriptionsReply(RefusableReply, frozen=True):
@@ -94,12 +99,17 @@ class ListSubscriptionsReply(RefusableReply, frozen=True):
 
 
 class ListSubscriptionPayments(Message, frozen=True):
-    """Request `subscriptions.payments.list`: the payments of all users that fit, newest first. None admits all."""
+    """Request `subscriptions.payments.list`: the payments of all users that fit, newest first. None admits all.
+
+    They were made at `since` or later and before `until`, in milliseconds since 1970.
+    """
 
     limit: int
     cursor: str | None = None
     user_id: str | None = None
     status: str | None = None
+    since: int | None = None
+    until: int | None = None
 
 
 class ListSubscriptionPaymentsReply(RefusableReply, frozen=True):

@@ -150,6 +150,6 @@ def people_routes(prefix: str, people: PeopleServices, sessions: OperatorSession
         list_routes(prefix, people.lists),
         assignment_routes(prefix, people.assignments),
         bulk_routes(prefix, people.bulk, people.users, people.verifications, sessions),
-        plan_routes(prefix, people.plans),
+        plan_routes(prefix, people.plans, people.exports),
         view_routes(prefix, people.pool),
     ]

@@ -6,6 +6,7 @@ from typing import Annotated, Any, NamedTuple
 from fastapi import Depends, Query
 
 from openspot.http.validation import UtcDatetime
+from openspot.kit.clock import ms_from_datetime
 
 
 class Span(NamedTuple):
@@ -22,6 +23,11 @@ class Span(NamedTuple):
                 values.append(moment)
                 found.append(f"{column} {sign} ${len(values)}")
         return found
+
+    def milliseconds(self) -> tuple[int | None, int | None]:
+        """Both bounds in milliseconds since 1970, as messages have them."""
+        since, until = (None if moment is None else ms_from_datetime(moment) for moment in self)
+        return since, until
 
     def texts(self) -> dict[str, str | None]:
         """What the trail notes of it."""

@@ -32,7 +32,7 @@ export const OPENED: Readonly<Record<string, readonly string[]>> = {
   "withdrawals.sign": ["/withdrawals"],
   "withdrawals.assign": ["/all-withdrawals", "/withdrawals"],
   "payments.read": ["/payments"],
-  "payments.export": ["/payments"],
+  "payments.export": ["/payments", "/plans"],
   "plans.read": ["/plans"],
   "plans.change": ["/plans"],
   "markets.read": ["/listings"],

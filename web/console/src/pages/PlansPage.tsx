@@ -14,8 +14,10 @@ import { useUrlState } from "#lib/urlState.ts";
 import { explainIfAny } from "../engine/messages.ts";
 import { returned } from "../operator/client.ts";
 import { useCan } from "../operator/session.ts";
+import { DayFilters, NO_DAYS } from "../parts/DayFilters.tsx";
 import { ChoiceFilter, FilterBar, TextFilter } from "../parts/filters.tsx";
 import { ReasonDialog } from "../parts/ReasonDialog.tsx";
+import { SaveAsFile } from "../parts/SaveAsFile.tsx";
 import { SavedViews } from "../parts/SavedViews.tsx";
 import { UserLink } from "../parts/UserLink.tsx";
 import {
@@ -28,6 +30,7 @@ import {
   usePlans,
   useSubscriptions,
 } from "../people/plans.ts";
+import { daysOf, spanOf } from "../people/span.ts";
 
 const NOTHING_FITS = "Nothing fits the filters.";
 const NOTHING_YET = "There is nothing yet.";
@@ -52,7 +55,7 @@ export function PlansPage() {
         value={tab}
         keepMounted={false}
         onChange={(next) =>
-          url.change({ tab: next === "subscriptions" ? null : next, plan: null, state: null })
+          url.change({ tab: next === "subscriptions" ? null : next, plan: null, state: null, ...NO_DAYS })
         }
       >
         <Tabs.List mb="sm">
@@ -125,12 +128,14 @@ function Subscriptions() {
   const userId = url.parameter("user");
   const planId = url.parameter("plan");
   const status = SUBSCRIPTION_STATES.find(({ value }) => value === url.parameter("state"))?.value;
-  const { query, rows } = useSubscriptions({
+  const given = {
     ...(userId === "" ? {} : { userId }),
     ...(planId === "" ? {} : { planId }),
     ...(status === undefined ? {} : { status }),
-  });
-  const isFiltered = userId !== "" || planId !== "" || status !== undefined;
+    ...spanOf(daysOf(url.parameter)),
+  };
+  const { query, rows } = useSubscriptions(given);
+  const isFiltered = Object.keys(given).length > 0;
   return (
     <>
       <DataTable
@@ -138,7 +143,7 @@ function Subscriptions() {
         toolbar={
           <FilterBar
             isFiltered={isFiltered}
-            onClear={() => url.change({ user: null, plan: null, state: null })}
+            onClear={() => url.change({ user: null, plan: null, state: null, ...NO_DAYS })}
           >
             <TextFilter label="User id" value={userId} onChange={(user) => url.change({ user })} />
             <ChoiceFilter
@@ -155,6 +160,8 @@ function Subscriptions() {
               choices={SUBSCRIPTION_STATES}
               onChange={(state) => url.change({ state })}
             />
+            <DayFilters url={url} />
+            <SaveAsFile path="subscriptions" name="subscriptions" needs="payments.export" given={given} />
           </FilterBar>
         }
         columns={SUBSCRIPTIONS}
@@ -244,16 +251,21 @@ function Payments() {
   const url = useUrlState();
   const userId = url.parameter("user");
   const status = PAYMENT_STATES.find(({ value }) => value === url.parameter("state"))?.value;
-  const { query, rows } = usePlanPayments({
+  const given = {
     ...(userId === "" ? {} : { userId }),
     ...(status === undefined ? {} : { status }),
-  });
-  const isFiltered = userId !== "" || status !== undefined;
+    ...spanOf(daysOf(url.parameter)),
+  };
+  const { query, rows } = usePlanPayments(given);
+  const isFiltered = Object.keys(given).length > 0;
   return (
     <DataTable
       label="Payments of plans"
       toolbar={
-        <FilterBar isFiltered={isFiltered} onClear={() => url.change({ user: null, state: null })}>
+        <FilterBar
+          isFiltered={isFiltered}
+          onClear={() => url.change({ user: null, state: null, ...NO_DAYS })}
+        >
           <TextFilter label="User id" value={userId} onChange={(user) => url.change({ user })} />
           <ChoiceFilter
             label="State"
@@ -261,6 +273,13 @@ function Payments() {
             value={status ?? ""}
             choices={PAYMENT_STATES}
             onChange={(state) => url.change({ state })}
+          />
+          <DayFilters url={url} />
+          <SaveAsFile
+            path="subscription-payments"
+            name="payments of plans"
+            needs="payments.export"
+            given={given}
           />
         </FilterBar>
       }

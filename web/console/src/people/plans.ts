@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { returned, type Schemas, slice, useEdge } from "../operator/client.ts";
 import { useGrowingList } from "./queries.ts";
+import type { Span } from "./span.ts";
 
 export type Plan = Schemas["PlanRecord"];
 export type Subscription = Schemas["SubscriptionRecord"];
@@ -27,7 +28,7 @@ export function usePlans() {
   });
 }
 
-export interface SubscriptionFilter {
+export interface SubscriptionFilter extends Span {
   userId?: string;
   planId?: string;
   status?: (typeof SUBSCRIPTION_STATES)[number]["value"];
@@ -39,7 +40,7 @@ export function useSubscriptions(filter: SubscriptionFilter) {
   );
 }
 
-export interface PlanPaymentFilter {
+export interface PlanPaymentFilter extends Span {
   userId?: string;
   status?: (typeof PAYMENT_STATES)[number]["value"];
 }
