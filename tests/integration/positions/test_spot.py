@@ -103,6 +103,15 @@ async def test_holdings_have_the_engines_quantities_and_every_column_adds_up(
     assert (found["userId"], found["currency"], found["shortfallCount"]) == ("alice", "USD", 0)
     # This service does not follow the exchange: it knows nothing but what is recorded.
     assert (found["costsAsOf"], found["unvaluedFills"]) == (None, 0)
+    # One asset by itself has the same figures, without those of what was sold.
+    for row in found["holdings"]:
+        alone = await positions.get("alice", f"/spot/alice/{row['asset']}")
+        assert alone.pop("readAt")
+        assert alone == {name: value for name, value in row.items() if name not in ("realisedPnl", "fees")} | {
+            "userId": "alice", "currency": "USD", "costsAsOf": None,
+        }, row["asset"]  # fmt: skip
+    nothing = await positions.get("alice", "/spot/alice/ETH")
+    assert (nothing["quantity"], nothing["averageCost"], nothing["value"]) == ("0", None, "0")
 
 
 async def test_what_left_without_a_sale_was_the_oldest_and_without_prices_there_is_no_value(

@@ -524,6 +524,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/pms/spot/{participantId}/{assetId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a user holds of one asset, and what it cost
+         * @description Only a user may call it. The `standard` limits count the request.
+         */
+        get: operations["get_spot_cost"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/pms/bvi/order-completed": {
         parameters: {
             query?: never;
@@ -1026,13 +1046,33 @@ export interface components {
             unrealisedPnl: string | null;
         };
         /**
+         * SpotCostResponse
+         * @description One asset as the engine held it at `readAt`, without a look at what was sold. `costsAsOf` as in the results.
+         */
+        SpotCostResponse: {
+            asset: string;
+            /** Format: decimal */
+            quantity: string;
+            /** Format: decimal */
+            knownQuantity: string;
+            /** Format: decimal */
+            estimatedQuantity: string;
+            price: string | null;
+            value: string | null;
+            cost: string | null;
+            averageCost: string | null;
+            unrealisedPnl: string | null;
+            unrealisedPercent: string | null;
+            unknownValue: string | null;
+            userId: string;
+            currency: string;
+            /** Format: date-time */
+            readAt: string;
+            costsAsOf: string | null;
+        };
+        /**
          * SpotResultResponse
-         * @description One asset. `knownQuantity` of the quantity has a known cost; `cost`, `averageCost` and `unrealisedPnl` are its.
-         *
-         *     `estimatedQuantity` of it came from elsewhere, and has the price of that moment as its cost.
-         *
-         *     What depends on a fair price is null without one. What depends on a cost is null if the cost is unknown.
-         *     `unknownValue` is the value of the quantity whose cost is unknown.
+         * @description One asset with what its disposals realised and its fees. The other fields are those of `SpotHoldingResponse`.
          */
         SpotResultResponse: {
             asset: string;
@@ -3602,6 +3642,85 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SpotResultsResponse"];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description there is no such participant, or it is not yours to see */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the engine does not respond: BALANCES_UNKNOWN, or costs are being computed: RESULTS_NOT_READY */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_spot_cost: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the participant: a user */
+                participantId: string;
+                /** @description The asset, for example BTC */
+                assetId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpotCostResponse"];
                 };
             };
             /** @description a parameter, a property or a header is not valid */

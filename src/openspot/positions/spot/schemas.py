@@ -21,7 +21,7 @@ class RealisedResponse(ResponseBody):
     all: DecimalText
 
 
-class SpotResultResponse(ResponseBody):
+class SpotHoldingResponse(ResponseBody):
     """One asset. `knownQuantity` of the quantity has a known cost; `cost`, `averageCost` and `unrealisedPnl` are its.
 
     `estimatedQuantity` of it came from elsewhere, and has the price of that moment as its cost.
@@ -41,8 +41,22 @@ class SpotResultResponse(ResponseBody):
     unrealised_pnl: DecimalText | None
     unrealised_percent: DecimalText | None
     unknown_value: DecimalText | None
+
+
+class SpotResultResponse(SpotHoldingResponse):
+    """One asset with what its disposals realised and its fees. The other fields are those of `SpotHoldingResponse`."""
+
     realised_pnl: RealisedResponse
     fees: list[FeeResponse]
+
+
+class SpotCostResponse(SpotHoldingResponse):
+    """One asset as the engine held it at `readAt`, without a look at what was sold. `costsAsOf` as in the results."""
+
+    user_id: str
+    currency: str
+    read_at: ShownTime
+    costs_as_of: ShownTime | None
 
 
 class SpotTotalsResponse(ResponseBody):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 from openspot.domain.money import MoneyError, parse_decimal, to_amount
 from openspot.engine_client.errors import EngineError
@@ -15,11 +16,12 @@ from openspot.positions.prices import Prices
 from openspot.positions.spot.schemas import (
     FeeResponse,
     RealisedResponse,
+    SpotCostResponse,
     SpotResultResponse,
     SpotResultsResponse,
     SpotTotalsResponse,
 )
-from openspot.positions.spot.store import SpotStore
+from openspot.positions.spot.store import SpotStore, Waiting
 from openspot.positions.spot_results import (
     LotSum,
     Realised,
@@ -37,7 +39,7 @@ NOTHING = LotSum(0, 0)
 
 
 class SpotService:
-    """Does the work of the route of spot results. Raises HttpError."""
+    """Does the work of the routes of spot results. Raises HttpError."""
 
     def __init__(
         self,
@@ -63,9 +65,7 @@ class SpotService:
         Raises HttpError (503) if the engine does not respond, or while the costs are being computed. Without market
         data there are no prices.
         """
-        # Read first: what is counted after this was not yet counted at the time that is named.
-        waiting = await self._store.waiting(user_id, self._followed_until and self._followed_until())
-        await self._cost_basis.await_results(user_id)
+        waiting = await self._counted(user_id)
         currency = self._cost_basis.currency
         now = utc_datetime(self._clock)
         held = await self._held(user_id)
@@ -94,12 +94,45 @@ class SpotService:
             user_id=user_id,
             currency=currency,
             read_at=now,
-            costs_as_of=(waiting.since or now) if self._followed_until is not None else None,
+            costs_as_of=self._costs_as_of(waiting, now),
             unvalued_fills=waiting.fills,
             shortfall_count=shortfalls,
             holdings=[_result_response(result) for result in results],
             totals=_totals_response(totals_of(results)),
         )
+
+    async def cost(self, user_id: str, asset: str) -> SpotCostResponse:
+        """What the engine says that the user holds of an asset, and what it cost. Raises HttpError as `results`.
+
+        It reads the asset's open lots alone, so it stays quick however long the user's history is.
+        """
+        waiting = await self._counted(user_id)
+        currency = self._cost_basis.currency
+        now = utc_datetime(self._clock)
+        quantity = (await self._held(user_id)).get(asset, 0)
+        if asset == currency:
+            result = result_of_money(currency, quantity, Realised(), {})
+        else:
+            lots = await self._store.lots(user_id, {asset: quantity}) if quantity else {}
+            price = (await self._prices(currency)).get(asset)
+            result = spot_result(asset, quantity, lots.get(asset, NOTHING), price, Realised(), {})
+        return SpotCostResponse(
+            user_id=user_id,
+            currency=currency,
+            read_at=now,
+            costs_as_of=self._costs_as_of(waiting, now),
+            **_holding_fields(result),
+        )
+
+    async def _counted(self, user_id: str) -> Waiting:
+        """Wait until the costs are computed; returns what is not counted in them."""
+        # Read first: what is counted after this was not yet counted at the time that is named.
+        waiting = await self._store.waiting(user_id, self._followed_until and self._followed_until())
+        await self._cost_basis.await_results(user_id)
+        return waiting
+
+    def _costs_as_of(self, waiting: Waiting, now: datetime) -> datetime | None:
+        return (waiting.since or now) if self._followed_until is not None else None
 
     async def _held(self, user_id: str) -> dict[str, int]:
         try:
@@ -125,21 +158,25 @@ def _realised(realised: Realised) -> RealisedResponse:
     return RealisedResponse(**{name: shown(amount) for name, amount in realised._asdict().items()})
 
 
+def _holding_fields(result: SpotResult) -> dict[str, Any]:
+    return {
+        "asset": result.asset,
+        "quantity": shown(result.quantity),
+        "known_quantity": shown(result.known),
+        "estimated_quantity": shown(result.estimated),
+        "price": shown_or_none(result.price),
+        "value": shown_or_none(result.value),
+        "cost": shown_or_none(result.cost),
+        "average_cost": shown_or_none(result.average_cost),
+        "unrealised_pnl": shown_or_none(result.unrealised),
+        "unrealised_percent": shown_or_none(result.unrealised_percent),
+        "unknown_value": shown_or_none(result.unknown_value),
+    }
+
+
 def _result_response(result: SpotResult) -> SpotResultResponse:
     return SpotResultResponse(
-        asset=result.asset,
-        quantity=shown(result.quantity),
-        known_quantity=shown(result.known),
-        estimated_quantity=shown(result.estimated),
-        price=shown_or_none(result.price),
-        value=shown_or_none(result.value),
-        cost=shown_or_none(result.cost),
-        average_cost=shown_or_none(result.average_cost),
-        unrealised_pnl=shown_or_none(result.unrealised),
-        unrealised_percent=shown_or_none(result.unrealised_percent),
-        unknown_value=shown_or_none(result.unknown_value),
-        realised_pnl=_realised(result.realised),
-        fees=_fees(result.fees),
+        realised_pnl=_realised(result.realised), fees=_fees(result.fees), **_holding_fields(result)
     )
 
 

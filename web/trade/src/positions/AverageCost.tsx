@@ -1,7 +1,7 @@
 import { useEffect } from "react";
 import type { PositionClient } from "../api/client.ts";
 import type { Market } from "../api/queries.ts";
-import { useSpotResults } from "./queries.ts";
+import { useSpotCost } from "./queries.ts";
 import { averageCostIn } from "./spot.ts";
 
 interface AverageCostProps {
@@ -14,7 +14,7 @@ interface AverageCostProps {
 
 /** Tells the chart what the holding of a market's base asset has cost on average. */
 export default function AverageCost({ positions, userId, market, onCost }: AverageCostProps) {
-  const { data } = useSpotResults({ positions, userId });
+  const { data } = useSpotCost({ positions, userId }, market.baseAsset);
   const price = data ? averageCostIn(market, data) : null;
   useEffect(() => onCost(price), [price, onCost]);
   useEffect(() => () => onCost(null), [onCost]);

@@ -9,6 +9,7 @@ export type TaxYear = PositionSchemas["YearResponse"];
 export type Lot = PositionSchemas["LotResponse"];
 export type Disposal = PositionSchemas["DisposalResponse"];
 export type SpotResults = PositionSchemas["SpotResultsResponse"];
+export type SpotCost = PositionSchemas["SpotCostResponse"];
 export type SpotHolding = PositionSchemas["SpotResultResponse"];
 export type CostBasis = PositionSchemas["CostBasisResponse"];
 export type ImportReport = PositionSchemas["ImportResponse"];
@@ -69,6 +70,21 @@ export function useSpotResults(owner: Owner | null) {
             }),
           )
       : skipToken,
+    refetchInterval: RESULTS_MS,
+  });
+}
+
+/** What is held of one asset, and what it cost: what is sold is not looked at, so a long history costs nothing. */
+export function useSpotCost({ positions, userId }: Owner, asset: string) {
+  return useQuery({
+    queryKey: ["positions", "spot", userId, asset],
+    queryFn: ({ signal }) =>
+      returned(
+        positions.GET("/api/pms/spot/{participantId}/{assetId}", {
+          params: { path: { participantId: userId, assetId: asset } },
+          signal,
+        }),
+      ),
     refetchInterval: RESULTS_MS,
   });
 }

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import type { SpotHolding } from "./queries.ts";
 import { averageCostIn, compareKnown } from "./spot.ts";
 
 describe("the order of holdings", () => {
@@ -10,48 +9,20 @@ describe("the order of holdings", () => {
 });
 
 describe("the average cost as a price", () => {
-  const market = { baseAsset: "SOL", quoteAsset: "USD" };
-  const sol: SpotHolding = {
-    asset: "SOL",
-    quantity: "3",
-    knownQuantity: "2",
-    estimatedQuantity: "0",
-    price: "140",
-    value: "420",
-    cost: "251",
-    averageCost: "125.5",
-    unrealisedPnl: "29",
-    unrealisedPercent: "11.55",
-    unknownValue: "140",
-    realisedPnl: { today: "0", week: "0", month: "0", all: "0" },
-    fees: [],
-  };
-  const of = (changes: Partial<SpotHolding>, currency = "USD") =>
-    averageCostIn(market, {
-      currency,
-      holdings: [
-        { ...sol, asset: "BTC", averageCost: "1" },
-        { ...sol, ...changes },
-      ],
-    });
+  const of = (averageCost: string | null, currency = "USD") =>
+    averageCostIn({ quoteAsset: "USD" }, { currency, averageCost });
 
   it("is the holding's, to the last digit", () => {
-    expect(of({})).toBe("125.5");
-    expect(of({ averageCost: "33.333333333333333333" })).toBe("33.333333333333333333");
+    expect(of("125.5")).toBe("125.5");
+    expect(of("33.333333333333333333")).toBe("33.333333333333333333");
   });
 
-  it("is missing for one who holds nothing of it, as after a sale of all", () => {
-    expect(of({ quantity: "0", knownQuantity: "0", cost: "0", averageCost: null })).toBeNull();
-    expect(of({ quantity: "0" })).toBeNull();
-    expect(of({ asset: "ETH" })).toBeNull();
-  });
-
-  it("is missing if the cost is unknown, and if nothing was paid", () => {
-    expect(of({ cost: null, averageCost: null })).toBeNull();
-    expect(of({ cost: "0", averageCost: "0" })).toBeNull();
+  it("is missing if the cost is unknown, as that of nothing is, and if nothing was paid", () => {
+    expect(of(null)).toBeNull();
+    expect(of("0")).toBeNull();
   });
 
   it("is missing where prices are in another currency than costs", () => {
-    expect(of({}, "EUR")).toBeNull();
+    expect(of("125.5", "EUR")).toBeNull();
   });
 });
