@@ -22,6 +22,13 @@ class WatchlistCalls(Calls):
         body = {"add": list(add), "remove": list(remove)}
         return await self._call("PATCH", f"/watchlists/{segment(name)}", Watchlist, body=body)
 
+    async def rename_watchlist(self, name: str, to: str) -> Watchlist:
+        """Give a watchlist another name; its markets stay.
+
+        Raises ApiError 404 if the user has none with this name, 409 if there is another one of the name `to`.
+        """
+        return await self._call("PUT", f"/watchlists/{segment(name)}/name", Watchlist, body={"name": to})
+
     async def delete_watchlist(self, name: str) -> None:
         """Delete a watchlist. Raises ApiError 404 if the user has none with this name."""
         await self._call("DELETE", f"/watchlists/{segment(name)}", Done)

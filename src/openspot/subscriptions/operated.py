@@ -72,9 +72,9 @@ async def payments(pool: Pool, wanted: Wanted, limit: int, before: int | None) -
 
 
 def _conditions(wanted: Wanted) -> tuple[list[str], list[Any]]:
-    bounds = [(f"{column} =", value) for column, value in wanted.values.items()]
-    bounds += [("created_at >=", wanted.since), ("created_at <", wanted.until)]
-    given = [(condition, value) for condition, value in bounds if value is not None]
+    bounds = {f"{column} =": value for column, value in wanted.values.items()}
+    moments = {"created_at >=": wanted.since, "created_at <": wanted.until}
+    given = [(condition, value) for condition, value in (bounds | moments).items() if value is not None]
     conditions = [f"{condition} ${number}" for number, (condition, _) in enumerate(given, 1)]
     return ["true", *conditions], [value for _, value in given]
 

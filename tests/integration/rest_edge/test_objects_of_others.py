@@ -242,6 +242,7 @@ OF_THE_CALLER = {
     "GET /accounts/balances/{asset}",
     "PUT /settings/notifications/{event}",
     "PATCH /watchlists/{watchlistName}",
+    "PUT /watchlists/{watchlistName}/name",
     "DELETE /watchlists/{watchlistName}",
     "GET /drawings/{symbol}",
     "PATCH /drawings/{symbol}",

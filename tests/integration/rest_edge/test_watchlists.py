@@ -49,6 +49,43 @@ async def test_a_running_edge_keeps_each_users_lists(settings: Settings, engine:
         assert (await edge("GET", "/watchlists")).body == []
 
 
+async def test_another_name_keeps_the_markets_and_takes_that_of_no_other_list(
+    settings: Settings, engine: FakeEngineHttp, pool: asyncpg.Pool
+) -> None:
+    service = WatchlistService(WatchlistStore(pool), any_market)
+    for number in range(LISTS_MAX):
+        await service.change("ada", f"list-{number}", WatchlistChangeBody(add=["GONE-USD", f"M{number}-USD"]))
+    await service.change("eve", "long-term", WatchlistChangeBody(add=["BTC-USD"]))
+    async with running_edge(settings) as edge:
+        edge.as_user("ada")
+        # There is no room for another list, one market has gone, and eve's list is no obstacle.
+        renamed = await edge("PUT", "/watchlists/list-7/name", {"name": "long-term"})
+        assert (renamed.status, renamed.body["symbols"]) == (200, ["GONE-USD", "M7-USD"])
+        names = {one["name"] for one in (await edge("GET", "/watchlists")).body}
+        assert names == {f"list-{number}" for number in range(LISTS_MAX) if number != 7} | {"long-term"}
+        taken = await edge("PUT", "/watchlists/list-8/name", {"name": "long-term"})
+        assert (taken.status, taken.code) == (409, "WATCHLIST_EXISTS")
+        assert (await edge("PUT", "/watchlists/list-8/name", {"name": "list-8"})).body["name"] == "list-8"
+        assert (await edge("PUT", "/watchlists/list-7/name", {"name": "other"})).code == "WATCHLIST_NOT_FOUND"
+        for bad in ("Two words", "", "x" * 33, None):
+            refused = await edge("PUT", "/watchlists/list-8/name", {"name": bad})
+            assert (refused.status, "name" in str(refused.message)) == (400, True), bad
+        edge.as_user("eve")
+        assert [one["symbols"] for one in (await edge("GET", "/watchlists")).body] == [["BTC-USD"]]
+
+
+async def test_two_lists_that_want_one_name_do_not_both_get_it(pool: asyncpg.Pool) -> None:
+    services = [WatchlistService(WatchlistStore(pool), any_market) for _ in range(2)]
+    for name in ("first", "second"):
+        await services[0].change("ada", name, WatchlistChangeBody(add=["BTC-USD"]))
+    outcomes = await asyncio.gather(
+        *(services[index].rename("ada", name, "wanted") for index, name in enumerate(("first", "second"))),
+        return_exceptions=True,
+    )
+    assert [outcome.code for outcome in outcomes if isinstance(outcome, HttpError)] == ["WATCHLIST_EXISTS"]
+    assert len(await services[0].all_of("ada")) == 2
+
+
 async def test_changes_from_two_windows_at_once_are_all_kept(pool: asyncpg.Pool) -> None:
     services = [WatchlistService(WatchlistStore(pool), any_market) for _ in range(2)]
     await asyncio.gather(

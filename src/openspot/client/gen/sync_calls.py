@@ -881,6 +881,13 @@ class SyncCalls:
         """
         return self._loop.run(self._client.change_watchlist(name, add=add, remove=remove))
 
+    def rename_watchlist(self, name: str, to: str) -> Watchlist:
+        """Give a watchlist another name; its markets stay.
+
+        Raises ApiError 404 if the user has none with this name, 409 if there is another one of the name `to`.
+        """
+        return self._loop.run(self._client.rename_watchlist(name, to))
+
     def delete_watchlist(self, name: str) -> None:
         """Delete a watchlist. Raises ApiError 404 if the user has none with this name."""
         return self._loop.run(self._client.delete_watchlist(name))

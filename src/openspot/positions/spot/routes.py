@@ -11,7 +11,6 @@ from openspot.positions.holdings.routes import NOT_FOUND, READ, AssetPath, Parti
 from openspot.positions.spot.schemas import SpotCostResponse, SpotResultsResponse
 from openspot.positions.spot.service import SpotService
 
-
 _REFUSALS = NOT_FOUND | {
     503: "the engine does not respond: BALANCES_UNKNOWN, or costs are being computed: RESULTS_NOT_READY",
 }

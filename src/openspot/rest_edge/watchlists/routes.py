@@ -15,6 +15,7 @@ from openspot.rest_edge.watchlists.schemas import (
     DeletedWatchlist,
     Watchlist,
     WatchlistChangeBody,
+    WatchlistNameBody,
 )
 from openspot.rest_edge.watchlists.service import WatchlistService
 
@@ -52,6 +53,18 @@ def watchlist_routes(prefix: str, watchlists: WatchlistService) -> Router:
     )  # fmt: skip
     async def change_watchlist(request: Request, name: WatchlistName, body: WatchlistChangeBody) -> Response:
         return json_response(await watchlists.change(caller(request).user_id, name, body))
+
+    @router.put(
+        "/{watchlistName}/name", _CHANGE, response=Watchlist,
+        refusals={
+            400: "name or body is not valid",
+            404: "you have no such watchlist",
+            409: "you have another list of that name: WATCHLIST_EXISTS",
+        },
+        summary="Give a watchlist another name",
+    )  # fmt: skip
+    async def rename_watchlist(request: Request, name: WatchlistName, body: WatchlistNameBody) -> Response:
+        return json_response(await watchlists.rename(caller(request).user_id, name, body.name))
 
     @router.delete(
         "/{watchlistName}", _DELETE, response=DeletedWatchlist, refusals={404: "you have no such watchlist"},

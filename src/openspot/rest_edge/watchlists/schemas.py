@@ -35,6 +35,14 @@ class WatchlistChangeBody(Body):
         return self
 
 
+class WatchlistNameBody(Body):
+    """The name that a watchlist is to have."""
+
+    model_config = example({"name": "long-term"})
+
+    name: str = Field(pattern=WATCHLIST_NAME_PATTERN)
+
+
 class Watchlist(Message, frozen=True):
     """A watchlist. `symbols` are in the order in which they were added."""
 

@@ -7,7 +7,12 @@ from openspot.http.errors import HttpError
 from openspot.kit.clock import DateClock, iso_of, utc_now
 from openspot.rest_edge.watchlists.rules import LISTS_MAX, MARKETS_MAX, WatchlistFullError, changed
 from openspot.rest_edge.watchlists.schemas import Watchlist, WatchlistChangeBody
-from openspot.rest_edge.watchlists.store import StoredWatchlist, TooManyWatchlistsError, WatchlistStore
+from openspot.rest_edge.watchlists.store import (
+    NameTakenError,
+    StoredWatchlist,
+    TooManyWatchlistsError,
+    WatchlistStore,
+)
 
 
 class WatchlistService:
@@ -47,10 +52,24 @@ class WatchlistService:
             message = f"you may have at most {LISTS_MAX} watchlists: delete one"
             raise HttpError(409, message, "TOO_MANY_WATCHLISTS") from None
 
+    async def rename(self, user_id: str, name: str, to: str) -> Watchlist:
+        """Give a list another name. Its markets stay, also those that have gone."""
+        try:
+            renamed = await self._store.rename(user_id, name, to)
+        except NameTakenError:
+            raise HttpError(409, f"you have a watchlist {to} already", "WATCHLIST_EXISTS") from None
+        if renamed is None:
+            raise _not_found(name)
+        return _shown(renamed)
+
     async def delete(self, user_id: str, name: str) -> None:
         """Delete a list."""
         if not await self._store.delete(user_id, name):
-            raise HttpError(404, f"watchlist {name} not found", "WATCHLIST_NOT_FOUND")
+            raise _not_found(name)
+
+
+def _not_found(name: str) -> HttpError:
+    return HttpError(404, f"watchlist {name} not found", "WATCHLIST_NOT_FOUND")
 
 
 def _shown(watchlist: StoredWatchlist) -> Watchlist:

@@ -23,6 +23,10 @@ class TooManyWatchlistsError(Exception):
     """The user has LISTS_MAX lists already."""
 
 
+class NameTakenError(Exception):
+    """The user has another list of the name that one is to get."""
+
+
 class WatchlistStore:
     """Watchlists by user and name."""
 
@@ -62,6 +66,24 @@ class WatchlistStore:
                 now,
             )
         return StoredWatchlist(name, symbols, now)
+
+    async def rename(self, user_id: str, name: str, to: str) -> StoredWatchlist | None:
+        """Give a list another name; None if the user has none with this name. Raises NameTakenError.
+
+        Markets, their order and the time of the last change stay.
+        """
+        async with self._pool.acquire() as connection, connection.transaction():
+            await connection.execute(_LOCK_OF_USER, user_id)
+            taken = "SELECT true FROM watchlists WHERE user_id = $1 AND name = $2"
+            if to != name and await connection.fetchval(taken, user_id, to):
+                raise NameTakenError
+            row = await connection.fetchrow(
+                "UPDATE watchlists SET name = $3 WHERE user_id = $1 AND name = $2 RETURNING name, symbols, updated_at",
+                user_id,
+                name,
+                to,
+            )
+        return None if row is None else StoredWatchlist(*row)
 
     async def delete(self, user_id: str, name: str) -> bool:
         """Delete a list. False if the user has none with this name."""

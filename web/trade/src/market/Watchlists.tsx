@@ -11,7 +11,7 @@ import { returned, useExchange } from "../api/client.ts";
 import { explain } from "../api/messages.ts";
 import { ChoiceField } from "../parts/ChoiceField.tsx";
 import { CHANGES, WATCHLISTS, WORDS } from "./favourites.ts";
-import { FAVOURITES, movable, nameFault, symbolsIn } from "./watchlist.ts";
+import { FAVOURITES, nameFault } from "./watchlist.ts";
 import classes from "./Watchlists.module.css";
 
 interface WatchlistsProps {
@@ -73,29 +73,22 @@ function NameDialog({
   const client = useQueryClient();
   const [typed, setTyped] = useState(renamed ?? "");
   const name = typed.trim();
-  /** The markets of a list, with what another window has added meanwhile; the exchange takes none that is gone. */
-  const kept = async (list: string) => {
-    const lists = await returned(rest.GET("/api/v1/watchlists"));
-    const markets = await returned(rest.GET("/api/v1/markets"));
-    return movable(
-      symbolsIn(lists, list),
-      markets.map(({ symbol }) => symbol),
-    );
-  };
   const save = useMutation({
     scope: CHANGES,
-    mutationFn: async () => {
-      const add = renamed === null ? [] : await kept(renamed);
-      const path = { watchlistName: name };
-      await returned(rest.PATCH("/api/v1/watchlists/{watchlistName}", { params: { path }, body: { add } }));
-      // The old list goes last: whatever fails before, nothing is lost.
-      if (renamed !== null)
-        await returned(
-          rest.DELETE("/api/v1/watchlists/{watchlistName}", {
-            params: { path: { watchlistName: renamed } },
-          }),
-        );
-    },
+    mutationFn: () =>
+      renamed === null
+        ? returned(
+            rest.PATCH("/api/v1/watchlists/{watchlistName}", {
+              params: { path: { watchlistName: name } },
+              body: { add: [] },
+            }),
+          )
+        : returned(
+            rest.PUT("/api/v1/watchlists/{watchlistName}/name", {
+              params: { path: { watchlistName: renamed } },
+              body: { name },
+            }),
+          ),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: WATCHLISTS });
       onChosen(name);

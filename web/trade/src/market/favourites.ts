@@ -24,6 +24,7 @@ export const WORDS: OwnWords = texts({
       "You have as many watchlists as you may have",
       "Delete one of them on the page Markets. Programs of yours may have made some, too.",
     ],
+    WATCHLIST_EXISTS: ["There is such a watchlist already", "Choose another name."],
     WATCHLIST_NOT_FOUND: ["The watchlist is gone", "Another window or a program of yours has deleted it."],
   },
   reasons: [],
