@@ -1,4 +1,7 @@
-"""Faults in icebergs and replacements. The auditor of a world with the complete rules must find every one of them."""
+"""Faults in icebergs, replacements, and orders that never rest or never take.
+
+The auditor of a world with the complete rules must find every one of them.
+"""
 
 from typing import Any
 from unittest.mock import patch
@@ -6,7 +9,9 @@ from unittest.mock import patch
 from openspot.contracts.gen.exchange.v1 import orders_pb2
 from openspot.contracts.messages import CancelOrderReply, ReplaceOrderReply
 from openspot.contracts.refusals import RefusalCode
-from openspot.engine.core import reference, reference_matching
+from openspot.domain.order import EngineOrderType, Side
+from openspot.domain.result_code import ResultCode
+from openspot.engine.core import reference, reference_execution, reference_matching, reference_placement
 from openspot.engine.core.records import Command, CommandKind
 from openspot.engine.core.reference_book import QueuedSide, SymbolBook
 from openspot.engine.core.reference_order import BookOrder
@@ -191,3 +196,73 @@ def refused_replacements_are_not_told() -> Fault:
 def repeated_replacements_count_again() -> Fault:
     """The engine forgets the ids that it has seen, so a repeated replacement is another one."""
     return order_ids_count_again()
+
+
+# Orders that never rest, and orders that never take
+
+
+def immediate_orders_rest() -> Fault:
+    """What an IOC could not trade stays in the book."""
+    reduce_incoming = reference_execution.reduce_incoming
+
+    def unless_it_is_the_rest(order: BookOrder, quantity: int, reason: ResultCode, *given: Any) -> None:
+        if reason != ResultCode.IOC_REMAINDER:
+            reduce_incoming(order, quantity, reason, *given)
+
+    return in_the_core(patch.object(reference_execution, "reduce_incoming", unless_it_is_the_rest))
+
+
+def immediate_orders_leave_the_last_price() -> Fault:
+    """An IOC does not trade at a price that is exactly its limit."""
+    may_trade_at = BookOrder.may_trade_at
+
+    def better(order: BookOrder, price: int) -> bool:
+        is_at_its_limit = order.order_type == EngineOrderType.IOC and price == order.price
+        return may_trade_at(order, price) and not is_at_its_limit
+
+    return in_the_core(patch.object(BookOrder, "may_trade_at", better))
+
+
+def killed_orders_fill_in_part() -> Fault:
+    """A FOK that the book cannot fill trades what is there, like an IOC."""
+    match_order = reference_execution.match_order
+
+    def what_is_there(state: CoreState, order: BookOrder, emit: Any) -> Any:
+        execution = match_order(state, order, emit)
+        if order.remaining and order.order_type == EngineOrderType.FOK:
+            reference_execution.reduce_incoming(order, order.remaining, ResultCode.FOK_NOT_FILLABLE, execution, emit)
+        return execution
+
+    return in_the_core(
+        patch.object(reference_execution, "fill_or_kill_refusal", lambda *_, **__: None),
+        patch.object(reference_execution, "match_order", what_is_there),
+    )
+
+
+def killed_orders_overlook_icebergs() -> Fault:
+    """A FOK counts what icebergs show, and nothing of what they hide."""
+    return in_the_core(patch.object(BookOrder, "hidden", property(lambda _: 0)))
+
+
+def post_only_orders_take() -> Fault:
+    """A post-only order that would trade is taken, and trades."""
+    return in_the_core(patch.object(reference_placement, "check_post_only", lambda *_: None))
+
+
+def sliding_orders_are_refused() -> Fault:
+    """A post-only order that may slide is refused like any other."""
+    return in_the_core(patch.object(reference_placement, "_slide", lambda *_: None))
+
+
+def sliding_orders_slide_too_far() -> Fault:
+    """A post-only order slides to two ticks behind the best opposite price."""
+    slide = reference_placement._slide
+
+    def farther(book: SymbolBook, order: BookOrder) -> None:
+        price = order.price
+        slide(book, order)
+        if order.price != price:
+            order.price += -book.symbol.tick if order.side == Side.BUY else book.symbol.tick
+            order.reserve_price = order.price if order.side == Side.BUY else 0
+
+    return in_the_core(patch.object(reference_placement, "_slide", farther))

@@ -49,6 +49,8 @@ SEEN = {
     "lists end: LIST_EXIT_ENDED",
     "lists end: LIST_ENTRY_ENDED",
     "lists end: CANCELLED_BY_USER",
+    "orders end: IOC_REMAINDER",
+    "orders end: FOK_NOT_FILLABLE",
     "refused: TRIGGER_WOULD_FIRE",
     "refused: POST_ONLY_WOULD_CROSS",
     "refused: PHASE_AUCTION",
@@ -86,6 +88,7 @@ def _seen(world: World) -> Counter[str]:
         seen["auctions trade"] += is_auction
         seen["orders expire"] += code == ResultCode.ORDER_EXPIRED
         seen[f"lists end: {code.name}"] += event.type == EventType.LIST_ENDED
+        seen[f"orders end: {code.name}"] += event.type == EventType.REDUCE
         seen[f"refused: {code.name}"] += event.type == EventType.REJECT
     return seen
 
@@ -160,6 +163,13 @@ def test_the_seeds_come_to_every_rule(log: Log) -> None:
         (order_mutants.replacements_are_told_too_early, "and has not"),
         (order_mutants.refused_replacements_are_not_told, "was told nothing of the second"),
         (order_mutants.repeated_replacements_count_again, "taken twice"),
+        (order_mutants.immediate_orders_rest, "rests after command"),
+        (order_mutants.immediate_orders_leave_the_last_price, "within its limit"),
+        (order_mutants.killed_orders_fill_in_part, "fills wholly or not at all"),
+        (order_mutants.killed_orders_overlook_icebergs, "was there"),
+        (order_mutants.post_only_orders_take, "took from the book"),
+        (order_mutants.sliding_orders_are_refused, "and could rest at"),
+        (order_mutants.sliding_orders_slide_too_far, "rests at"),
         (mutants.activations_are_not_told, "terms of the row"),
         (mutants.terms_are_not_kept, "terms of the row"),
         (mutants.expiries_are_not_sent, "reached the engine with"),

@@ -8,6 +8,7 @@ from openspot.engine.core.records import Command, decode_events
 from tests.simulation.engine import Committed
 from tests.simulation.rules.holds import HoldRule, Shown
 from tests.simulation.rules.ids import ClientIdRule, ExpiryRule
+from tests.simulation.rules.immediacy import ImmediacyRule
 from tests.simulation.rules.lists import ListRule
 from tests.simulation.rules.phases import PhaseRule
 from tests.simulation.rules.queues import QueueRule
@@ -35,7 +36,7 @@ class RulesAuditor:
         self.queues = QueueRule(story, shown)
         self._rules = (
             self.triggers, self.phases, self.lists, holds, ClientIdRule(story), ExpiryRule(story), volatile,
-            self.queues, ReplacementRule(story),
+            self.queues, ReplacementRule(story), ImmediacyRule(story),
         )  # fmt: skip
         events = list(decode_events(records))[::-1]
         for number, command in enumerate(story.commands, 1):
