@@ -2,8 +2,9 @@
  * Texts of the trading screen go through the catalogues: this rule reports texts that stand in a component as they are,
  * and texts that are looked up before the language of the page is known.
  *
- * A string is a text where a reader sees it (between tags, in an attribute such as `label`) if it has a word, and
- * elsewhere if it reads as one: it begins with a capital letter, and has a small one and a space.
+ * A string is a text where a reader sees it (between tags, in an attribute such as `label`) if it has a word, in a
+ * property of such a name if it begins with a capital letter and a small one, and elsewhere if it reads as a text: it
+ * begins with a capital letter, and has a small one and a space.
  */
 import { isText } from "./messages.js";
 
@@ -24,6 +25,7 @@ const SHOWN = new Set([
   ...["heading", "label", "meaning", "nothingFoundMessage", "placeholder", "reasonStandsIn", "title", "word"],
 ]);
 const WORD = /\p{L}{2}/u;
+const TITLE = /^\p{Lu}\p{Ll}/u;
 const readsAsText = (value) => isText(value) && /\p{L}\p{Ll}.*\s+\S|\s\p{Ll}{2}/u.test(value);
 
 /** @type {import("@typescript-eslint/utils").TSESLint.RuleModule<string, []>} */
@@ -42,7 +44,8 @@ export const literalText = {
   create(context) {
     function checkString(node, value) {
       if (takesEnglish(node) || isNoText(node)) return;
-      if (isShown(node) ? WORD.test(value) : readsAsText(value))
+      const isOne = isShown(node) ? WORD.test(value) : readsAsText(value);
+      if (isOne || (isNamedAsShown(node) && TITLE.test(value)))
         context.report({ node, messageId: "literal" });
     }
 
@@ -121,6 +124,14 @@ function isShown(node) {
   if (outer.type === "JSXExpressionContainer") outer = outer.parent;
   if (outer.type === "JSXElement" || outer.type === "JSXFragment") return node.parent.test !== node;
   return outer.type === "JSXAttribute" && SHOWN.has(outer.name.name);
+}
+
+/** Whether the string is the value of a property that has the name of a shown attribute. */
+function isNamedAsShown(node) {
+  let inner = node;
+  while (["ConditionalExpression", "LogicalExpression"].includes(inner.parent.type)) inner = inner.parent;
+  const { type, key, value } = inner.parent;
+  return type === "Property" && value === inner && SHOWN.has(key.name ?? key.value);
 }
 
 function isInFunction(node) {

@@ -26,6 +26,7 @@ tester.run("literal-text", literalText, {
     'const a = { get title() { return t("Order book"); } };',
     'const key = ["Orders"];',
     "const area = `minmax(0, 1fr) auto`;",
+    'const column = () => ({ id: "Price", title: t("Price"), word: "price" });',
   ],
   invalid: [
     { code: "const A = () => <p>Order book</p>;", errors: errors("literal") },
@@ -33,6 +34,11 @@ tester.run("literal-text", literalText, {
     { code: 'const A = () => <Field aria-label={isBuy ? "buy" : t("Sell")} />;', errors: errors("literal") },
     { code: "const A = () => <Field title={`all of ${name}`} />;", errors: errors("literal") },
     { code: 'const A = () => <p>{isOpen && "open"}</p>;', errors: errors("literal") },
+    { code: 'const column = { id: "price", title: "Price" };', errors: errors("literal") },
+    {
+      code: 'const menu = (isOpen) => ({ "aria-label": isOpen ? "Close" : t("Open") });',
+      errors: errors("literal"),
+    },
     { code: 'const fault = () => "Enter a price.";', errors: errors("literal") },
     { code: "const fault = (asset) => `Enter an amount of ${asset}.`;", errors: errors("literal") },
     { code: 'const TITLE = t("Order book");', errors: errors("early") },

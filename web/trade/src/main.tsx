@@ -58,6 +58,7 @@ const catalogue = (load: () => Promise<{ default: unknown }>) => () =>
 
 startPage({
   name: texts("The page"),
+  // eslint-disable-next-line openspot/literal-text -- a name is the same in all languages
   heading: "OpenSpot",
   client,
   catalogues: {
