@@ -18,7 +18,14 @@ from openspot.contracts.messages import (
     TransferCollateral,
 )
 from openspot.margin.lifecycle import LoanStatus, MarginPositionStatus
-from openspot.margin.records import MarginLoanRow, MarginPositionRow, Purpose, derived_id, part_order_id
+from openspot.margin.records import (
+    MarginLoanRow,
+    MarginPositionRow,
+    Purpose,
+    derived_id,
+    part_order_id,
+    reduction_request,
+)
 from tests.simulation.auditor import Messages, units
 from tests.simulation.fair_prices import Known, MarketData
 from tests.simulation.history import ONE, History, TransferHistory
@@ -125,7 +132,10 @@ class MarginAuditor:
                 self._filled(derived_id("close", position.position_id, str(number + 1)))
                 for number in range(position.closings)
             )
-            closed += sum(self._filled(part_order_id(position.position_id, request_id)) for request_id in reductions)
+            closed += sum(
+                self._filled(part_order_id(position.position_id, reduction_request(request_id)))
+                for request_id in reductions
+            )
             left = 0 if position.status in _ENDED else max(opened - closed, 0)
             self._expect(f"quantity of {name}", position.quantity, left)
             under_way = position.status not in (MarginPositionStatus.OPEN, *_ENDED)
@@ -174,8 +184,9 @@ class MarginAuditor:
 
     def _closed(self, position: MarginPositionRow, request_id: str) -> int:
         """What a reduce-only request has traded back of a position."""
-        order_ids = [part_order_id(position.position_id, request_id)]
-        if position.close_request == request_id and position.closing_quantity is None:
+        request = reduction_request(request_id)
+        order_ids = [part_order_id(position.position_id, request)]
+        if position.close_request == request and position.closing_quantity is None:
             order_ids.append(derived_id("close", position.position_id, str(position.closings)))
         return sum(map(self._filled, order_ids))
 

@@ -55,7 +55,7 @@ async def lock_and_settle(dependencies: Dependencies, account_id: str) -> AsyncI
     Yields None if there is no such account. Raises EngineError if the outcome of a transfer or the balances are not
     known.
     """
-    async with dependencies.pool.acquire() as connection:
+    async with dependencies.turn(account_id), dependencies.pool.acquire() as connection:
         # The outcomes of transfers stay, even if a later statement fails.
         async with connection.transaction():
             account = await store.lock_account(connection, account_id)

@@ -1,9 +1,11 @@
 """The dependencies that all parts of the service share: bus, database, engine, and the engine's markets."""
 
+import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
+from weakref import WeakValueDictionary
 
 import msgspec
 
@@ -49,6 +51,11 @@ class Dependencies:
     """Makes the scanner look at changed accounts at once."""
     _symbols: dict[str, SymbolSpec] = field(default_factory=dict)
     _symbols_read_at: float = float("-inf")
+    _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+
+    def turn(self, account_id: str) -> asyncio.Lock:
+        """What is held while something waits for an account's row: one connection of the pool an account, not all."""
+        return self._turns.setdefault(account_id, asyncio.Lock())
 
     def now_ms(self) -> int:
         """Milliseconds since 1970."""

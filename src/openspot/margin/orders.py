@@ -1,6 +1,5 @@
 """IOC orders of margin accounts, through the order router. Each has an id of its own and is placed once."""
 
-import asyncio
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -125,19 +124,6 @@ async def was_never_placed(dependencies: Dependencies, connection: Connection, o
     found = await dependencies.commands.get_order(order_id)
     query = "SELECT EXISTS (SELECT FROM orders WHERE order_id = $1 AND engine_order_id IS NOT NULL)"
     return not found.found and not await connection.fetchval(query, order_id)
-
-
-async def refused_outcome(
-    dependencies: Dependencies, connection: Connection, order_id: str, reason: str
-) -> OrderOutcome:
-    """The end of an order that the router refused: nothing was filled, unless an earlier attempt reaches the engine.
-
-    Waits `order_late_ms` for such an attempt, and raises OrderUndecidedError if there is one. Raises EngineError.
-    """
-    await asyncio.sleep(dependencies.settings.order_late_ms / 1000)
-    if not await was_never_placed(dependencies, connection, order_id):
-        raise OrderUndecidedError("an earlier attempt was placed")
-    return nothing_filled(reason)
 
 
 def _outcome(record: OrderRecord) -> OrderOutcome:

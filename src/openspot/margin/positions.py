@@ -5,6 +5,7 @@ does them: the request itself, or after a kill the process that scans. The order
 the order is placed once.
 """
 
+import asyncio
 from decimal import Decimal
 
 from openspot.contracts import subjects
@@ -14,6 +15,7 @@ from openspot.domain.money import AMOUNT_SCALE, amount_to_text
 from openspot.domain.order import Side
 from openspot.domain.symbol import SymbolSpec
 from openspot.kit.clock import datetime_from_ms
+from openspot.kit.database import Connection
 from openspot.margin import store
 from openspot.margin.accounts import LockedAccount, lock_and_settle, lock_and_settle_of_user, marks_for
 from openspot.margin.dependencies import Dependencies
@@ -36,11 +38,10 @@ from openspot.margin.orders import (
     OrderUndecidedError,
     nothing_filled,
     outcome_of,
-    refused_outcome,
     was_never_placed,
     was_placed,
 )
-from openspot.margin.records import MarginLoanRow, MarginPositionRow, derived_id, part_order_id
+from openspot.margin.records import MarginLoanRow, MarginPositionRow, derived_id, part_order_id, reduction_request
 from openspot.margin.reduction import parts_of
 from openspot.margin.transfers import add_repayment
 
@@ -121,7 +122,7 @@ class Positions:
                 _begin_closing(position, request_id)
                 position.closing_quantity = None if quantity is None else await self._part_of(position, quantity)
                 await store.save_position(account.connection, position)
-        await self.advance(account_id)
+        await self._advance_to_the_end(account_id)
         return account_id, position_id
 
     async def reduce(self, request_id: str, user_id: str, symbol: str, side: Side, quantity: int | None) -> str:
@@ -147,49 +148,72 @@ class Positions:
                 least = self._smallest_order(spec)
                 parts = parts_of(quantity, [position.quantity for position in positions], lot_of(spec), least)
                 for position, part in zip(positions, parts, strict=False):
-                    _begin_closing(position, request_id)
+                    _begin_closing(position, reduction_request(request_id))
                     position.closing_quantity = None if part == position.quantity else part
                     await store.save_position(account.connection, position)
-        await self.advance(account_id)
+        await self._advance_to_the_end(account_id)
         return account_id
+
+    async def _advance_to_the_end(self, account_id: str) -> None:
+        """`advance`, and once more when the end of refused orders can be decided.
+
+        It waits for that without the account's lock and without a connection: a user could hold all of them otherwise.
+        """
+        try:
+            await self.advance(account_id)
+        except OrderRefusedError:
+            await asyncio.sleep(self._dependencies.settings.order_late_ms / 1000)
+            await self.advance(account_id)
 
     async def advance(self, account_id: str, written: str | None = None) -> bool:
         """Do the steps of the account's positions that can be done now. Returns False if there is no such account.
 
         `written` is the position that the caller has just written. Raises EngineError, and OrderUndecidedError if an
-        order has not ended.
+        order has not ended. A refused order, whose end is decided later, keeps no other one back: OrderRefusedError
+        is raised when everything else is done.
         """
         done: list[MarginPositionRow] = []
+        looked_at: set[str] = set()
+        refused: OrderRefusedError | None = None
         while True:
             # One in a transaction, so that what it repays is settled before the next one looks at what is free.
             async with lock_and_settle(self._dependencies, account_id) as account:
                 if account is None:
                     return False
-                known = {position.position_id for position in done}
                 under_way = (
                     position
                     for position in await store.positions_of(account.connection, account_id)
                     if position.status in (MarginPositionStatus.OPENING, MarginPositionStatus.CLOSING)
                 )
-                position = next((position for position in under_way if position.position_id not in known), None)
+                position = next((each for each in under_way if each.position_id not in looked_at), None)
                 if position is None:
                     break
-                await self._finish(account, position, written)
-            done.append(position)
+                looked_at.add(position.position_id)
+                refusal = await self._finish(account, position, written)
+            if refusal is None:
+                done.append(position)
+            else:
+                refused = refusal
         if done:
             self._dependencies.wake()
         for position in done:
             await self._announce(account.account.user_id, position)
+        if refused is not None:
+            raise refused
         return True
 
-    async def _finish(self, account: LockedAccount, position: MarginPositionRow, written: str | None) -> None:
+    async def _finish(
+        self, account: LockedAccount, position: MarginPositionRow, written: str | None
+    ) -> OrderRefusedError | None:
+        """Do the next step of a position. Returns the refusal of its closing order while its end is not decided."""
         if position.status is MarginPositionStatus.OPENING:
             is_young = self._age_ms(position) <= OWN_MS
             is_own = position.position_id == written
             if is_own or not is_young:
                 await self._finish_opening(account, position, is_first=is_own and is_young)
         elif account.account.status is AccountStatus.ACTIVE:
-            await self._finish_closing(account, position)
+            return await self._finish_closing(account, position)
+        return None
 
     async def _part_of(self, position: MarginPositionRow, quantity: int) -> int | None:
         """The part to trade back; None if it is the whole. Raises InvalidRequestError."""
@@ -304,7 +328,7 @@ class Positions:
             raise OrderUndecidedError("an earlier attempt may still be on its way")
         return nothing_filled("its order could not be placed in time")
 
-    async def _finish_closing(self, account: LockedAccount, position: MarginPositionRow) -> None:
+    async def _finish_closing(self, account: LockedAccount, position: MarginPositionRow) -> OrderRefusedError | None:
         dependencies, connection = self._dependencies, account.connection
         spec = await dependencies.symbol(position.symbol)
         side = Side.SELL if position.side is Side.BUY else Side.BUY
@@ -325,18 +349,22 @@ class Positions:
             dependencies.settings.margin_slippage_bps,
         )
         try:
-            outcome = await outcome_of(dependencies, connection, order)
+            outcome = await self._closing_outcome(connection, position, order)
         except OrderRefusedError as error:
-            outcome = await refused_outcome(dependencies, connection, order.order_id, str(error))
+            if position.closing_refused_at is None:
+                position.reason, position.closing_refused_at = str(error), datetime_from_ms(dependencies.now_ms())
+                await store.save_position(connection, position)
+            return error
+        position.closing_refused_at = None
         before, position.quantity = position.quantity, max(position.quantity - outcome.quantity, 0)
         is_closed = not position.quantity
         trigger = MarginPositionTrigger.CLOSE_FILLED if is_closed else MarginPositionTrigger.CLOSE_ABANDONED
-        if is_part and outcome.quantity >= quantity:
+        if is_part and not is_closed and outcome.quantity >= quantity:
             trigger = MarginPositionTrigger.PART_CLOSED
         status = next_position_status(position.status, trigger)
         assert status is not None, "a closing position can be filled or abandoned"
         position.status = status
-        position.required_margin = -(-position.required_margin * position.quantity // before)
+        position.required_margin = -(-position.required_margin * position.quantity // before) if before else 0
         if is_closed:
             position.closed_at = datetime_from_ms(dependencies.now_ms())
         elif trigger is MarginPositionTrigger.CLOSE_ABANDONED:
@@ -348,6 +376,26 @@ class Positions:
             gained = outcome.quantity if side is Side.BUY else 2 * outcome.notional - outcome.spent
             is_whole = is_closed and loan.asset in (spec.base, spec.quote)
             await self._repay(account, position, loan, owed if is_whole else min(gained, owed), str(position.closings))
+        return None
+
+    async def _closing_outcome(
+        self, connection: Connection, position: MarginPositionRow, order: MarginOrder
+    ) -> OrderOutcome:
+        """How a closing order ended. A refused one has traded nothing, unless an earlier attempt reaches the engine.
+
+        So `order_late_ms` pass after a refusal without another attempt, by whichever process. Until then the refusal is
+        raised. Raises OrderUndecidedError if there was an earlier attempt, and EngineError.
+        """
+        dependencies, refused_at = self._dependencies, position.closing_refused_at
+        if refused_at is None:
+            return await outcome_of(dependencies, connection, order)
+        refusal = position.reason or "the router refused the order"
+        if dependencies.now_ms() < int(refused_at.timestamp() * 1000) + dependencies.settings.order_late_ms:
+            raise OrderRefusedError(refusal)
+        if not await was_never_placed(dependencies, connection, order.order_id):
+            position.closing_refused_at = None
+            return await outcome_of(dependencies, connection, order)
+        return nothing_filled(refusal)
 
     async def _repay(
         self, account: LockedAccount, position: MarginPositionRow, loan: MarginLoanRow, amount: int, what: str
@@ -383,6 +431,7 @@ def _begin_closing(position: MarginPositionRow, request_id: str) -> None:
         raise MarginRefusedError(f"the position is {position.status}")
     position.status, position.close_request, position.reason = status, request_id, None
     position.closings += 1
+    position.closing_refused_at = None
 
 
 async def _was_part(account: LockedAccount, position: MarginPositionRow, request_id: str) -> bool:

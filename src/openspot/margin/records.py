@@ -58,7 +58,8 @@ class MarginPositionRow:
 
     `quantity` is the requested quantity while the position is opening, and the open quantity afterwards. `own_funds` is
     the part of a long that the account pays itself. `closings` is the number of orders that were placed to close it.
-    `closing_quantity` is the part that the newest of them trades back, None for the whole.
+    `closing_quantity` is the part that the newest of them trades back, None for the whole. `closing_refused_at` is when
+    the router refused that order, None again when it is decided what became of it.
     """
 
     position_id: str
@@ -78,6 +79,7 @@ class MarginPositionRow:
     closing_quantity: int | None
     opened_at: datetime
     closed_at: datetime | None
+    closing_refused_at: datetime | None = None
 
     @property
     def order_id(self) -> str:
@@ -138,6 +140,15 @@ class LiquidationRow:
 def part_order_id(position_id: str, request_id: str) -> str:
     """The id of the order that closes a part of a position. It is the request's, so a late repetition finds it."""
     return derived_id("close a part", position_id, request_id)
+
+
+def reduction_request(request_id: str) -> str:
+    """What stands for a reduce-only request at the positions that it closes.
+
+    No request of a client has a colon. So a request to close a position with the same id is another one, and has
+    another order.
+    """
+    return f"reduce:{request_id}"
 
 
 def derived_id(*parts: str) -> str:

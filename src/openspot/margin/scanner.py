@@ -8,6 +8,7 @@ begins, the account's exact balances decide again.
 import asyncio
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import MarginWarning
@@ -27,7 +28,7 @@ from openspot.margin.interest import accrue
 from openspot.margin.lifecycle import AccountStatus
 from openspot.margin.liquidator import Liquidator
 from openspot.margin.metrics import HELD_BACK, INDEBTED, SCANS, UNPRICED, WARNINGS, WORK_FAILURES
-from openspot.margin.orders import OrderUndecidedError
+from openspot.margin.orders import OrderRefusedError, OrderUndecidedError
 from openspot.margin.positions import Positions
 from openspot.margin.records import MarginAccountRow
 from openspot.margin.scan import Finding, IndebtedAccounts, changed_marks
@@ -257,7 +258,9 @@ class Scanner:
     async def _advance(self, account_id: str) -> None:
         """Do the next steps of an account's orders, transfers and liquidation. A failure stops no other account."""
         try:
-            await self._positions.advance(account_id)
+            # What becomes of a refused order is decided at a later call.
+            with suppress(OrderRefusedError):
+                await self._positions.advance(account_id)
             await self._liquidator.advance(account_id)
         except FAILURES as error:
             WORK_FAILURES.inc()

@@ -28,7 +28,7 @@ _LOAN = (
 )
 _POSITION = (
     "position_id, account_id, symbol, side, quantity, leverage, required_margin, own_funds, entry_price, status,"
-    " reason, loan_id, closings, close_request, closing_quantity, opened_at, closed_at"
+    " reason, loan_id, closings, close_request, closing_quantity, opened_at, closed_at, closing_refused_at"
 )
 _TRANSFER = "reference, account_id, purpose, loan_id, asset, amount, movements, at_ms, status, result_code"
 LINKED_MAX = 50
@@ -317,7 +317,7 @@ async def add_position(connection: Connection, new: MarginPositionRow) -> None:
     """Write a new position."""
     await connection.execute(
         f"INSERT INTO margin_positions ({_POSITION})"  # noqa: S608
-        " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NULL, $9, NULL, $10, 0, NULL, NULL, $11, NULL)",
+        " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NULL, $9, NULL, $10, 0, NULL, NULL, $11, NULL, NULL)",
         new.position_id,
         new.account_id,
         new.symbol,
@@ -336,7 +336,8 @@ async def save_position(connection: Connection, changed: MarginPositionRow) -> N
     """Write the state of a position."""
     await connection.execute(
         "UPDATE margin_positions SET quantity = $2, required_margin = $3, entry_price = $4, status = $5, reason = $6,"
-        " closings = $7, close_request = $8, closing_quantity = $9, closed_at = $10 WHERE position_id = $1",
+        " closings = $7, close_request = $8, closing_quantity = $9, closed_at = $10, closing_refused_at = $11"
+        " WHERE position_id = $1",
         changed.position_id,
         numeric(changed.quantity),
         numeric(changed.required_margin),
@@ -347,6 +348,7 @@ async def save_position(connection: Connection, changed: MarginPositionRow) -> N
         changed.close_request,
         None if changed.closing_quantity is None else numeric(changed.closing_quantity),
         changed.closed_at,
+        changed.closing_refused_at,
     )
 
 
@@ -482,6 +484,7 @@ def _position_of(row: Any) -> MarginPositionRow:
         closing_quantity=None if row["closing_quantity"] is None else to_amount(row["closing_quantity"]),
         opened_at=row["opened_at"],
         closed_at=row["closed_at"],
+        closing_refused_at=row["closing_refused_at"],
     )
 
 

@@ -159,6 +159,33 @@ async def test_a_reduce_only_sell_closes_longs_the_oldest_first_and_opens_nothin
     assert Decimal("395") < Decimal(await served.total("margin:rita")) < Decimal("400")
 
 
+async def test_one_request_id_closes_a_part_and_reduces_by_an_order_each(served: MarginMarket) -> None:
+    """The reduction once took the order of the closing for its own: less was open, and nothing had been traded."""
+    await served.deposit("nora", "USD", "2000")
+    await eventually(lambda: served.engine.balances("nora"))
+    assert (await served.move("nora", "400")).success
+    await served.place("sell", "100", "4", "bob")
+    opened = await served.open("nora", "buy", "4", "2")
+    assert opened.success, opened
+
+    async def left() -> tuple[str, str, str]:
+        [position] = (await served.account("nora")).positions
+        return position.status, position.quantity, await served.total("margin:nora", "BTC")
+
+    await served.place("buy", "100", "3", "bob")
+    assert (await served.close("nora", opened.position_id, "2", "same")).success
+    assert await left() == ("open", "2", "2")
+    assert (await served.reduce("nora", "sell", "1", "same")).success
+    assert await left() == ("open", "1", "1")
+    # Both are repetitions now.
+    assert (await served.close("nora", opened.position_id, "2", "same")).success
+    assert (await served.reduce("nora", "sell", "1", "same")).success
+    assert await left() == ("open", "1", "1")
+    await served.place("buy", "100", "1", "bob")
+    assert (await served.close("nora", opened.position_id)).success
+    assert await left() == ("closed", "0", "0")
+
+
 async def test_a_reduce_only_buy_without_a_quantity_closes_all_shorts(served: MarginMarket) -> None:
     assert (await served.move("rita", "1000")).success
     await served.place("buy", "100", "3", "bob")

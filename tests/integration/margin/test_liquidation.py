@@ -6,6 +6,7 @@ import random
 import time
 from contextlib import suppress
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import nats
@@ -19,8 +20,10 @@ from openspot.domain.order import Side
 from openspot.margin import store
 from openspot.margin.accounts import account_record
 from openspot.margin.interest import MINUTE_MS
+from openspot.margin.lifecycle import MarginPositionStatus
 from openspot.margin.marks import MarkPriceCache, StaleMarksError
-from openspot.margin.orders import OrderUndecidedError
+from openspot.margin.orders import OrderRefusedError, OrderUndecidedError
+from openspot.margin.records import MarginPositionRow
 from openspot.margin.scanner import Scanner
 from tests.support.margin import Killed, MarginMarket, Process
 from tests.support.router_client import listening
@@ -153,6 +156,67 @@ async def test_a_loss_waits_for_the_insurance_account_and_is_paid_from_it_once(p
     assert loss > 1
     assert Decimal(await market.total("house:lending")) == 50000
     assert await market.differences() == []
+
+
+async def test_a_closing_that_the_router_refuses_keeps_nobody_waiting_and_is_decided_later(
+    process: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The base is moved out of an account without debt, so that the router refuses each order that closes."""
+    market, positions = process.market, process.positions
+    await process.restart()
+    await market.deposit("stu", "USD", "500")
+    await eventually(lambda: market.engine.balances("stu"))
+    await market.trade_at("100")
+    await process.know_prices()
+    await process.loans.transfer("in", "stu", "USD", 300 * AMOUNT_SCALE)
+    await market.place("sell", "100", "2", "bob")
+    account_id, position_id = await positions.open("o", "stu", "BTC-USD", Side.BUY, 2 * AMOUNT_SCALE, Decimal(1))
+    await process.loans.transfer("out", "stu", "BTC", -2 * AMOUNT_SCALE)
+
+    async def row() -> MarginPositionRow:
+        async with market.pool.acquire() as connection:
+            found = await store.position(connection, position_id)
+        assert found is not None
+        return found
+
+    async def is_refused() -> bool:
+        return (await row()).closing_refused_at is not None
+
+    is_late = asyncio.Event()
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        await is_late.wait()
+
+    monkeypatch.setattr("openspot.margin.positions.asyncio", SimpleNamespace(sleep=sleep))
+    closing = asyncio.create_task(positions.close("c", "stu", position_id))
+    await eventually(is_refused)
+    submitted = "SELECT count(*) FROM orders WHERE user_id = $1"
+    before = await market.pool.fetchval(submitted, account_id)
+    # The request waits, and neither the account nor the process that leads waits with it.
+    await process.loans.transfer("more", "stu", "USD", AMOUNT_SCALE)
+    with pytest.raises(OrderRefusedError, match="insufficient BTC balance"):
+        await positions.advance(account_id)
+    assert not closing.done()
+    assert (await row()).status is MarginPositionStatus.CLOSING
+    assert await market.pool.fetchval(submitted, account_id) == before
+    # Later than any attempt could still reach the engine, it is decided.
+    late_ms = process.dependencies.settings.order_late_ms
+    process.clock_ms = process.dependencies.now_ms() + late_ms
+    is_late.set()
+    await closing
+    process.clock_ms = None
+    assert slept == [late_ms / 1000]
+    decided = await row()
+    assert (decided.status, decided.quantity, decided.closing_refused_at) == (
+        MarginPositionStatus.OPEN, 2 * AMOUNT_SCALE, None,
+    )  # fmt: skip
+    assert "insufficient BTC balance" in (decided.reason or "")
+    await process.loans.transfer("back", "stu", "BTC", 2 * AMOUNT_SCALE)
+    await market.place("buy", "100", "2", "bob")
+    await positions.close("d", "stu", position_id)
+    assert (await row()).status is MarginPositionStatus.CLOSED
 
 
 async def test_without_a_current_mark_price_nothing_is_liquidated(process: Process) -> None:

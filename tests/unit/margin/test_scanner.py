@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -107,6 +108,7 @@ class Account100:
             queries=self,
             marks=self,
             now_ms=lambda: NOW_MS,
+            turn=lambda _: asyncio.Lock(),
         )  # fmt: skip
         lease: Any = HeldLease()
         unused: Any = None
@@ -302,9 +304,7 @@ def test_collateral_without_any_price_does_not_come_in(account: Account100) -> N
     assert account.tables.transfers == []
 
 
-def test_the_accounts_of_one_owner_share_what_a_market_absorbs(
-    account: Account100, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_accounts_of_one_owner_share_what_a_market_absorbs(account: Account100) -> None:
     """The other account holds 3 BTC as well, of the 4 that the market absorbs. So one of them counts here."""
 
     async def linked(connection: Any, user_id: str) -> list[str]:
@@ -313,8 +313,8 @@ def test_the_accounts_of_one_owner_share_what_a_market_absorbs(
     account.usd, account.btc = "0", "3"
     account.marks["BTC"] = mark(100 * AMOUNT_SCALE, sellable=4 * AMOUNT_SCALE)
     loans = Loans(account.dependencies)
-    monkeypatch.setattr("openspot.margin.store.accounts_of_same_owner", linked)
-    refusal = account.outcome(loans.borrow("one", "ann", "USD", AMOUNT_SCALE))
+    with patch("openspot.margin.store.accounts_of_same_owner", linked):
+        refusal = account.outcome(loans.borrow("one", "ann", "USD", AMOUNT_SCALE))
     assert refusal == Refusal(
         RefusalCode.MARGIN_REFUSED,
         "the debt would be more than 10 times the equity; only 1 BTC of 3 BTC count, because its market could not"
