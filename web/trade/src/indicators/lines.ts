@@ -172,12 +172,14 @@ function pointOf(bars: readonly Bar[], plot: Plot | undefined, at: number) {
 }
 
 /** With the decimals of the market, or with so many digits that the size is told. */
-function figure(value: number, places: number | undefined): string {
+export function figure(value: number, places: number | undefined): string {
   return places === undefined ? plain(value.toPrecision(DIGITS)) : value.toFixed(places);
 }
 
-/** A text without an exponent. */
+/** A text with the same digits and without an exponent. */
 function plain(text: string): string {
+  const exponent = text.split("e")[1];
+  if (exponent === undefined) return text;
   // eslint-disable-next-line openspot/decimal-text -- an indicator's value, no money
-  return text.includes("e") ? Number(text).toFixed(DIGITS) : text;
+  return Number(text).toFixed(Math.max(DIGITS - 1 - Number(exponent), 0));
 }

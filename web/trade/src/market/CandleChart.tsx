@@ -9,7 +9,7 @@ import {
   type IChartApi,
   type ISeriesApi,
   PriceScaleMode,
-  TickMarkType,
+  type TickMarkType,
   type Time,
 } from "lightweight-charts";
 import { memo, useCallback, useEffect, useMemo, useRef, useState } from "react";
@@ -36,10 +36,11 @@ import classes from "./CandleChart.module.css";
 import { steer } from "./chartKeys.ts";
 import { candleAt, type LastTrade } from "./lastPrice.ts";
 import { useCompared } from "./compared.ts";
-import { barOf, type Candle, canvasValue, mergeCandles, toBar, toVolume } from "./candles.ts";
+import { barOf, type Candle, canvasValue, mergeCandles, toBar, toVolume, withNewest } from "./candles.ts";
 import { hasLine, type Own } from "./own.ts";
 import type { OwnMarks } from "./ownMarks.ts";
 import { movedPrice, nearestPrice } from "./ownPrices.ts";
+import { tickMark } from "./tickMark.ts";
 
 const Drawings = late(() => import("../drawings/Drawings.tsx"), { Missing: MissingDialog });
 const Compared = late(() => import("./Compared.tsx"), { Missing: MissingSign });
@@ -57,6 +58,7 @@ const BARS_MIN = 40;
 const REDRAW_MS = 500;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
 const LENGTHS: Readonly<Record<Interval, number>> = {
   "1m": MINUTE_MS,
   "5m": 5 * MINUTE_MS,
@@ -64,8 +66,8 @@ const LENGTHS: Readonly<Record<Interval, number>> = {
   "30m": 30 * MINUTE_MS,
   "1h": HOUR_MS,
   "4h": 4 * HOUR_MS,
-  "1d": 24 * HOUR_MS,
-  "1w": 7 * 24 * HOUR_MS,
+  "1d": DAY_MS,
+  "1w": 7 * DAY_MS,
 };
 
 interface Series {
@@ -110,6 +112,8 @@ function CandleChart({
   const candles = useRef<readonly Candle[]>([]);
   /** Whether the chart shows the newest candles at their width. The stream may bring one before the list comes. */
   const isPlaced = useRef(false);
+  /** Whether the chart has the oldest candle that there is. */
+  const isComplete = useRef(false);
   const zone = useZone();
   const scheme = useComputedColorScheme("light");
   const [shown, setShown] = useState<Candle | null>(null);
@@ -195,15 +199,15 @@ function CandleChart({
     isPlaced.current = false;
 
     let isReading = false;
-    let isComplete = false;
+    isComplete.current = false;
     const readOlder = async () => {
       const [oldest] = candles.current;
-      if (isReading || isComplete || !oldest) return;
+      if (isReading || isComplete.current || !oldest) return;
       isReading = true;
       try {
         const to = new Date(oldest.timestamp).toISOString();
         const older = await readCandles(exchange, symbol, interval, { to }, OLDER_LIMIT);
-        isComplete = older.length === 0;
+        isComplete.current = older.length === 0;
         candles.current = mergeCandles(candles.current, older);
         if (series.current?.chart === chart) draw();
       } catch {
@@ -232,7 +236,9 @@ function CandleChart({
 
   useEffect(() => {
     if (!data) return;
-    candles.current = mergeCandles(candles.current, data);
+    const [oldest] = candles.current;
+    candles.current = withNewest(candles.current, data, FIRST_LIMIT, length);
+    if (oldest && candles.current[0] !== oldest) isComplete.current = isPlaced.current = false;
     draw();
     if (!isPlaced.current) {
       isPlaced.current = true;
@@ -240,7 +246,7 @@ function CandleChart({
       const shownBars = Math.min(BARS_SHOWN, Math.max(end + 1, BARS_MIN));
       series.current?.chart.timeScale().setVisibleLogicalRange({ from: end - shownBars, to: end + 4 });
     }
-  }, [data, draw]);
+  }, [data, draw, length]);
 
   useEffect(() => {
     let isWhole = false;
@@ -295,7 +301,8 @@ function CandleChart({
       rightPriceScale: { borderColor: colours.border },
       timeScale: {
         borderColor: colours.border,
-        tickMarkFormatter: (time: Time, type: TickMarkType) => tickMark(seconds(time) * 1000, type, zone),
+        tickMarkFormatter: (time: Time, type: TickMarkType) =>
+          tickMark(seconds(time) * 1000, type, length < DAY_MS ? zone : "UTC"),
       },
       localization: {
         timeFormatter: (time: Time) => formatTime(seconds(time) * 1000, zone),
@@ -484,15 +491,6 @@ function barsNow(candles: readonly Candle[], last: LastTrade | undefined, length
 }
 
 const seconds = (time: Time) => (typeof time === "number" ? time : 0);
-
-function tickMark(at: number, type: TickMarkType, zone: string): string {
-  // "22 Nov 2026 09:05:03"
-  const [day = "", month = "", year = "", clock = ""] = formatTime(at, zone).split(" ");
-  if (type === TickMarkType.Year) return year;
-  if (type === TickMarkType.Month) return month;
-  if (type === TickMarkType.DayOfMonth) return `${day} ${month}`;
-  return clock.slice(0, type === TickMarkType.TimeWithSeconds ? 8 : 5);
-}
 
 function volumeShades(scheme: string) {
   const colours = scheme === "dark" ? dark : light;

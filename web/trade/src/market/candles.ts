@@ -53,3 +53,19 @@ export function mergeCandles(known: readonly Candle[], more: readonly Candle[]):
   }
   return [...byTime.values()].sort((a, b) => a.timestamp - b.timestamp);
 }
+
+/**
+ * `known` with the newest candles as they were read again, at most `limit` of them. If others may be missing between
+ * both, as after hours without a connection, the older ones go: a chart would draw them side by side.
+ */
+export function withNewest(
+  known: readonly Candle[],
+  newest: readonly Candle[],
+  limit: number,
+  length: number,
+) {
+  const begin = newest[0]?.timestamp ?? 0;
+  const before = known.findLast(({ timestamp }) => timestamp < begin)?.timestamp ?? begin;
+  const hasHole = newest.length >= limit && begin - before > length;
+  return mergeCandles(hasHole ? known.filter(({ timestamp }) => timestamp >= begin) : known, newest);
+}
