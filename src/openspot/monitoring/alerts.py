@@ -1,7 +1,8 @@
 """The alerts about single parts of the platform.
 
-A counter with labels does not exist before its first event, so a first event shows no increase. Rules about events that
-must never happen therefore ask for the value, less what it was an hour ago if there was one.
+A counter with labels does not exist before its first event, so a first event shows no increase. A counter also begins
+anew with its process, maybe at the very value that its predecessor had. Rules about events that must never happen
+therefore ask for an increase, for a counter that was not there an hour ago, and for one that was made within the hour.
 """
 
 from openspot.monitoring.rules import Alert, Severity
@@ -10,9 +11,14 @@ PAGE, TICKET = Severity.PAGE, Severity.TICKET
 
 
 def _happened(counter: str, by: str) -> str:
-    """Whether a counter that must stay as it is has grown in the last hour, also from nothing."""
-    present = f"sum by ({by}) ({counter})"
-    return f"({present} - (sum by ({by}) ({counter} offset 1h) or 0 * {present})) > 0"
+    """Whether a counter that must stay as it is has grown in the last hour, also from nothing or in a new process."""
+    made = counter.replace("_total", "_created")
+    found = (
+        f"increase({counter}[1h])",
+        f"{counter} unless {counter} offset 1h",
+        f"{counter} and {made} > time() - 3600",
+    )
+    return " or ".join(f"sum by ({by}) ({each}) > 0" for each in found)
 
 
 PLATFORM = (

@@ -3,7 +3,7 @@
 A step is a minute, or COARSE minutes. `x+yxn` are n steps of y from x on, `xxn` is x for n steps more.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 COARSE = 10
@@ -12,13 +12,18 @@ Series = Mapping[str, str]
 
 
 class Case(NamedTuple):
-    """Both flows, and the step at which the alert is looked for. `labels` are those that the alert carries."""
+    """Both flows, and the step at which the alert is looked for. `labels` are those that the alert carries.
+
+    `also_wrong` and `also_right` are further flows of either kind.
+    """
 
     wrong: Series
     right: Series
     at_step: int
     labels: Mapping[str, str] = {}
     is_coarse: bool = False
+    also_wrong: Sequence[Series] = ()
+    also_right: Sequence[Series] = ()
 
 
 _STOPPED, _GOES_ON = "50x20", "50+1x20"
@@ -36,15 +41,24 @@ def _too_few(metric: str) -> Case:
 def _first_event(metric: str, label: str, value: str) -> Case:
     """A counter that appears with its first event, and one whose events are an old story."""
     series = f'{metric}{{{label}="{value}"}}'
-    return Case({series: "_x40 1x60"}, {series: "4x100"}, 80, {label: value})
+    return _counted(series, Case({series: "_x40 1x60"}, {series: "4x100"}, 80, {label: value}))
+
+
+def _counted(series: str, case: Case) -> Case:
+    """Besides, the first event of a process that was started anew, with fewer or as many as its predecessor had."""
+    made = series.replace("_total", "_created")
+    fewer, as_many = {series: "3x40 _ 1x60"}, {series: "1x40 _ 1x60", made: "0x40 _ 2520x60"}
+    long_ago = {series: "3x10 _ 1x90", made: "0x10 _ 720x90"}
+    return case._replace(also_wrong=[fewer, as_many], also_right=[long_ago])
 
 
 def _interruption(cause: str) -> Case:
     """A market's first interruption of this cause beside many of the other, and one that is an old story."""
     series = 'openspot_engine_volatility_interruptions_total{{symbol="BTC-USD",cause="{}"}}'
     other = next(each for each in ("volatility", "volatility-extension") if each != cause)
-    return Case({series.format(cause): "0x40 1x60"}, {series.format(cause): "1x100", series.format(other): "0+1x100"},
+    case = Case({series.format(cause): "0x40 1x60"}, {series.format(cause): "1x100", series.format(other): "0+1x100"},
                 80, {"symbol": "BTC-USD"})  # fmt: skip
+    return _counted(series.format(cause), case)
 
 
 _ANSWERED = 'openspot_http_seconds_count{service="rest-edge",outcome="answered"}'

@@ -55,8 +55,10 @@ def test_every_alert_has_a_case() -> None:
 @pytest.mark.parametrize("minutes", [1, COARSE])
 def test_every_alert_fires_at_its_fault_and_is_silent_without_it(tmp_path: Path, minutes: int) -> None:
     cases = {name: case for name, case in CASES.items() if case.is_coarse == (minutes == COARSE)}
-    tests = [rule_test(name, case.wrong, expected(name)) for name, case in cases.items()]
-    tests += [rule_test(name, case.right, []) for name, case in cases.items()]
+    tests = [
+        rule_test(name, flow, expected(name)) for name, case in cases.items() for flow in (case.wrong, *case.also_wrong)
+    ]
+    tests += [rule_test(name, flow, []) for name, case in cases.items() for flow in (case.right, *case.also_right)]
     done = promtool(tmp_path, minutes, tests)
     assert done.returncode == 0, done.stdout + done.stderr
 

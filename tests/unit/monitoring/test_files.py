@@ -27,6 +27,7 @@ def declared() -> set[str]:
     ]
     names = {name for text in texts for name in re.findall(r'"(openspot_[a-z0-9_]+)"', text)}
     names |= {f"{name}_{end}" for name in names for end in ("bucket", "count", "sum")}
+    names |= {f"{name.removesuffix('_total')}_created" for name in names if name.endswith("_total")}
     return names | {
         f"openspot_{owner}_transfers_{kind}" for owner in ("edge", "subscription") for kind in ("pending", "owed")
     }
