@@ -9,7 +9,9 @@ from openspot.operator_alerts.rules import Finding
 QUIET_S = 60.0
 """An alert is over when its condition was gone for this long, so that a flapping condition is one alert."""
 TOLD_MAX = 200
-"""So many subjects of an alert are remembered as told."""
+"""So many subjects of an alert are remembered as told. Of more, only their number is."""
+MANY_MORE = 2
+"""Where only the number is remembered, this many times as many are something more."""
 TEXT_LENGTH_MAX = 1000
 
 RAISED, GREW, REPEATED, OVER, TEST = "raised", "grew", "repeated", "over", "test"
@@ -33,7 +35,8 @@ class AlertMessage(msgspec.Struct, frozen=True, rename="camel"):
 class AlertState(msgspec.Struct, rename="camel"):
     """An alert's state. `since` is when its condition was first seen; it is None while there is none.
 
-    `raised_at` is None unless it is raised. `told` are the subjects that were told of.
+    `raised_at` is None unless it is raised. `told` are the subjects that were told of. If they were too many to be
+    remembered, `told` is empty and `told_count` is their number; it is 0 otherwise.
     """
 
     since: float | None = None
@@ -41,6 +44,7 @@ class AlertState(msgspec.Struct, rename="camel"):
     told_at: float = 0.0
     gone_since: float | None = None
     told: list[str] = []
+    told_count: int = 0
     text: str = ""
     ended_at: float | None = None
     count: int = 0
@@ -73,19 +77,16 @@ class AlertBook:
             state.since = now if state.since is None else state.since
             if now - state.since < ABOUT[kind].lasts_s:
                 return ""
-            state.raised_at, state.count, state.told = now, state.count + 1, []
+            state.raised_at, state.count = now, state.count + 1
             event = RAISED
-        elif finding.subjects - set(state.told):
+        elif _has_grown(state, finding.subjects):
             event = GREW
         elif now - state.told_at >= self._repeat_s:
             event = REPEATED
         else:
             return ""
         state.told_at = now
-        state.told = sorted({*state.told, *finding.subjects})
-        if len(state.told) > TOLD_MAX:
-            # Those that are there now are told; of the others it is forgotten.
-            state.told = sorted(finding.subjects)[:TOLD_MAX]
+        _note_told(state, finding.subjects)
         return event
 
     def _ended(self, state: AlertState, now: float) -> str:
@@ -97,6 +98,21 @@ class AlertBook:
         if now - state.gone_since < QUIET_S:
             return ""
         return OVER
+
+
+def _has_grown(state: AlertState, subjects: frozenset[str]) -> bool:
+    if state.told_count:
+        return len(subjects) >= MANY_MORE * state.told_count
+    return not subjects.issubset(state.told)
+
+
+def _note_told(state: AlertState, subjects: frozenset[str]) -> None:
+    told = subjects.union(state.told)
+    if len(told) > TOLD_MAX:
+        # Those that are there now are told; of the others it is forgotten.
+        told = subjects
+    state.told_count = len(told) if len(told) > TOLD_MAX else 0
+    state.told = [] if state.told_count else sorted(told)
 
 
 def message_of(kind: AlertKind, event: str, state: AlertState, now: float) -> AlertMessage:
@@ -116,5 +132,6 @@ def message_of(kind: AlertKind, event: str, state: AlertState, now: float) -> Al
         since=round((state.since if state.since is not None else raised_at) * 1000),
     )
     if event == OVER:
-        state.ended_at, state.raised_at, state.since, state.gone_since, state.told = now, None, None, None, []
+        state.ended_at, state.raised_at, state.since, state.gone_since = now, None, None, None
+        state.told, state.told_count = [], 0
     return message

@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 import msgspec
 
+from openspot.http.operator_alerts import Severity
 from openspot.kit.backoff import pause_s
-from openspot.operator_alerts.book import REPEATED, AlertMessage
+from openspot.operator_alerts.book import GREW, OVER, RAISED, REPEATED, AlertMessage
 
 WAITING_MAX = 200
 BATCH_MAX = 50
@@ -20,6 +21,8 @@ ATTEMPTS_MAX = 10
 FIRST_PAUSE_S = 5.0
 LONGEST_PAUSE_S = 600.0
 HOUR_S = 3600.0
+_GIVE_WAY = (REPEATED, GREW, OVER, RAISED)
+"""What gives way first if too much waits. Of one event, that of a ticket goes before that of a page."""
 
 
 class Batch(msgspec.Struct, rename="camel"):
@@ -49,11 +52,10 @@ class Outbox(msgspec.Struct, rename="camel"):
     last: Outcome | None = None
 
     def add(self, message: AlertMessage) -> None:
-        """Let a message wait. If too many do, a repetition gives way, or else the oldest."""
+        """Let a message wait. If too many do, the oldest of the least important gives way."""
         self.waiting.append(message)
         if len(self.waiting) > WAITING_MAX:
-            given_way = next((each for each in self.waiting if each.event == REPEATED), self.waiting[0])
-            self.waiting.remove(given_way)
+            self.waiting.remove(min(self.waiting, key=_importance))
             self.left_out += 1
 
     def may_send(self, now: float, per_hour: int) -> bool:
@@ -86,3 +88,7 @@ class Outbox(msgspec.Struct, rename="camel"):
             return True
         self.batch.next_at = now + pause_s(self.batch.attempts, FIRST_PAUSE_S, LONGEST_PAUSE_S, chance)
         return False
+
+
+def _importance(message: AlertMessage) -> tuple[int, bool]:
+    return _GIVE_WAY.index(message.event), message.severity is Severity.PAGE

@@ -3,7 +3,7 @@
 import pytest
 
 from openspot.http.operator_alerts import AlertKind
-from openspot.operator_alerts.book import GREW, OVER, QUIET_S, RAISED, REPEATED, AlertBook
+from openspot.operator_alerts.book import GREW, OVER, QUIET_S, RAISED, REPEATED, TOLD_MAX, AlertBook
 from openspot.operator_alerts.kinds import ABOUT
 from openspot.operator_alerts.rules import Finding
 
@@ -76,8 +76,35 @@ def test_a_message_says_everything_and_has_an_id_of_its_own() -> None:
     assert (message.at, message.since) == (100_000, 100_000)
 
 
-@pytest.mark.parametrize("count", [200, 5000])
-def test_what_was_told_is_bounded(count: int) -> None:
-    told = Told()
-    assert told.at(0, *(str(number) for number in range(count))) == [RAISED]
-    assert len(told.book.states[KIND].told) == 200
+@pytest.mark.parametrize("count", [200, 201, 5000])
+def test_what_was_told_is_bounded_and_not_new_at_the_next_look(count: int) -> None:
+    told, subjects = Told(), [str(number) for number in range(count)]
+    assert told.at(0, *subjects) == [RAISED]
+    assert len(told.book.states[KIND].told) <= TOLD_MAX
+    assert told.at(10, *subjects) == told.at(590, *subjects) == []
+    assert told.at(600, *subjects) == [REPEATED]
+    assert told.at(610, *subjects) == []
+
+
+def test_of_very_many_subjects_only_their_doubling_is_told_at_once() -> None:
+    told, subjects = Told(), [str(number) for number in range(1000)]
+    assert told.at(0, *subjects[:250]) == [RAISED]
+    assert told.at(10, *subjects[:499]) == []
+    assert told.at(20, *subjects[:500]) == [GREW]
+    assert told.at(30, *subjects[-500:]) == []
+
+
+def test_a_number_about_the_bound_is_told_no_oftener_than_the_interval_asks() -> None:
+    told, subjects = Told(), [str(number) for number in range(TOLD_MAX + 1)]
+    seen = [event for now in range(0, 6000, 20) for event in told.at(now, *subjects) + told.at(now + 10, *subjects[2:])]
+    assert seen[0] == RAISED
+    assert len(seen) <= 1 + 2 * 6000 / REPEAT_S
+
+
+def test_few_subjects_are_told_by_name_again_once_many_were_repeated_as_few() -> None:
+    told, subjects = Told(), [str(number) for number in range(5000)]
+    assert told.at(0, *subjects) == [RAISED]
+    assert told.at(10, "a") == []
+    assert told.at(600, "a") == [REPEATED]
+    assert told.at(610, "a", "b") == [GREW]
+    assert told.at(620, "a", "b") == []

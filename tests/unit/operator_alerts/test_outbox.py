@@ -1,12 +1,12 @@
 """What waits goes together, within the bounds of the hour, of the outbox and of the attempts."""
 
 from openspot.http.operator_alerts import AlertKind, Severity
-from openspot.operator_alerts.book import RAISED, REPEATED, AlertMessage
+from openspot.operator_alerts.book import GREW, OVER, RAISED, REPEATED, AlertMessage
 from openspot.operator_alerts.outbox import ATTEMPTS_MAX, BATCH_MAX, WAITING_MAX, Outbox
 
 
-def message(number: int, event: str = RAISED) -> AlertMessage:
-    return AlertMessage(str(number), AlertKind.DISK_LOW, event, Severity.PAGE, "title", "text", "action", 0, 0)
+def message(number: int, event: str = RAISED, severity: Severity = Severity.PAGE) -> AlertMessage:
+    return AlertMessage(str(number), AlertKind.DISK_LOW, event, severity, "title", "text", "action", 0, 0)
 
 
 def test_what_waits_is_one_batch_and_the_batch_keeps_its_id_until_it_arrives() -> None:
@@ -71,3 +71,28 @@ def test_a_full_outbox_lets_repetitions_give_way_first() -> None:
     assert (len(outbox.waiting), outbox.left_out, outbox.waiting[0].id) == (WAITING_MAX, 2, "2")
     batch = outbox.due(0, 10)
     assert batch is not None and len(batch.messages) == BATCH_MAX
+
+
+def test_an_alert_that_begins_survives_another_one_that_grows_and_grows() -> None:
+    outbox = Outbox()
+    outbox.add(message(0, severity=Severity.TICKET))
+    for number in range(1, 301):
+        outbox.add(message(number, GREW))
+    assert (len(outbox.waiting), outbox.left_out) == (WAITING_MAX, 301 - WAITING_MAX)
+    assert [each.id for each in (outbox.waiting[0], outbox.waiting[-1])] == ["0", "300"]
+
+
+def test_of_what_begins_a_page_is_the_last_to_give_way() -> None:
+    outbox = Outbox()
+    outbox.add(message(0))
+    outbox.add(message(1, severity=Severity.TICKET))
+    outbox.add(message(2, OVER))
+    outbox.add(message(3, GREW))
+    outbox.add(message(4, GREW, Severity.TICKET))
+    outbox.add(message(5, REPEATED))
+    left_out = []
+    for number in range(6, WAITING_MAX + 6):
+        before = [each.id for each in outbox.waiting]
+        outbox.add(message(number))
+        left_out += set(before) - {each.id for each in outbox.waiting}
+    assert left_out == ["5", "4", "3", "2", "1", "0"]
