@@ -6,6 +6,7 @@ import signal
 import pytest
 from playwright.sync_api import expect
 
+from openspot.reconcile.report import keep_outcome
 from openspot.up.child_platform import ChildPlatform
 from openspot.up.services import enabled
 from tests.support.console import Console
@@ -32,7 +33,9 @@ def test_every_service_is_shown_and_one_that_hangs_is_named(console: Console, pl
     expect(console.row("Services", "Custody simulator", "Ready")).to_be_visible()
 
 
-def test_the_button_compares_and_shows_the_differences(console: Console, operator: Operator) -> None:
+def test_the_button_compares_and_shows_the_differences_also_after_a_failed_comparison(
+    console: Console, operator: Operator, platform: ChildPlatform
+) -> None:
     # An adjustment changes the engine alone, so the ledger lacks it.
     operator.create("unmirrored")
     operator.fund("unmirrored", USD="12.5")
@@ -46,6 +49,9 @@ def test_the_button_compares_and_shows_the_differences(console: Console, operato
     expect(console.page.get_by_role("status").filter(has_text="Comparing…")).to_be_visible()
     expect(console.row("Differences", "unmirrored")).to_contain_text("12.5", timeout=COMPARISON_MS)
     expect(button).to_be_enabled()
+    keep_outcome(platform.settings.data_dir, "the engine does not answer")
+    expect(console.page.get_by_text("could not be made: the engine does not answer")).to_be_visible()
+    expect(console.row("Differences", "unmirrored")).to_contain_text("12.5")
     console.assert_accessible("differences")
     console.page.set_viewport_size({"width": 390, "height": 844})
     console.assert_fits("differences, 390")

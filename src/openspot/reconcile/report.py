@@ -3,6 +3,7 @@
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -11,7 +12,9 @@ from openspot.reconcile.records import Difference, HouseAccount
 _encode = msgspec.json.Encoder().encode
 _LABEL = 22
 OUTCOME_FILE = "reconcile.json"
-"""The file of the newest outcome, in the data directory."""
+"""The file of the newest report, in the data directory."""
+FAILURE_FILE = "reconcile-failure.json"
+"""Says why nothing could be compared since that report. The next report removes it."""
 
 
 class ReconcileReport(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
@@ -58,12 +61,16 @@ def report_json(report: ReconcileReport) -> str:
 
 
 def keep_outcome(data_dir: Path, outcome: ReconcileReport | str) -> None:
-    """Store a report, or the reason why nothing could be compared, for the console's health page. Raises OSError."""
+    """Store a report, or the reason why nothing could be compared, for the console's health page. Raises OSError.
+
+    A reason stands beside the last report: what that one found is still so.
+    """
     at = time.time_ns() // 1_000_000
-    content = {"at": at, "error": outcome} if isinstance(outcome, str) else {"at": at, "report": outcome}
-    draft = data_dir / f"{OUTCOME_FILE}.{os.getpid()}"
-    draft.write_bytes(_encode(content))
-    draft.replace(data_dir / OUTCOME_FILE)
+    if isinstance(outcome, str):
+        _write(data_dir / FAILURE_FILE, {"at": at, "error": outcome})
+        return
+    _write(data_dir / OUTCOME_FILE, {"at": at, "report": outcome})
+    (data_dir / FAILURE_FILE).unlink(missing_ok=True)
 
 
 def format_report(report: ReconcileReport) -> str:
@@ -100,6 +107,12 @@ def format_line(report: ReconcileReport) -> str:
         f"event {report.engine_sequence:,}, rows {report.engine_sequence - report.rows_sequence:,} behind, "
         f"{report.accounts:,} accounts, {report.orders:,} orders, {report.trades:,} trades: {told}"
     )
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    draft.write_bytes(_encode(content))
+    draft.replace(path)
 
 
 def _adjustments(report: ReconcileReport) -> str:

@@ -20,6 +20,7 @@ REUSED_S = 1.0
 """A report is at most this old, so that several open pages share one."""
 ENDS_SHOWN_MAX = 20
 RECONCILE_FILE = "reconcile.json"
+RECONCILE_FAILURE_FILE = "reconcile-failure.json"
 LAGS = {
     "openspot_engine_queue_depth": "Commands that wait for a commit",
     "openspot_router_translator_lag_events": "Engine events not published yet",
@@ -75,6 +76,8 @@ class EndedProcess(msgspec.Struct, frozen=True, rename="camel"):
 class HealthReport(msgspec.Struct, frozen=True):
     """Every service at the time `at`, in milliseconds since 1970, and the last reconciliation, if there was one.
 
+    If nothing could be compared since then, `reconcile` has `error` and `failedAt`, too.
+
     `ends` are the newest ends of processes, newest first; their last lines are not for everybody.
 
     `reconciling` says whether one runs now that an operator started. `failure` says why the last such run left no
@@ -105,7 +108,7 @@ class HealthReporter:
         self._timeout_s = timeout_s
         self._watched = watched
         self._reconciliation = reconciliation
-        self._path = data_dir / RECONCILE_FILE
+        self._data_dir = data_dir
         self._asking = asyncio.Lock()
         self._newest: dict[bool, tuple[float, list[ServiceHealth]]] = {}
         """When what was known, with lags and without."""
@@ -134,9 +137,9 @@ class HealthReporter:
             services,
             [
                 EndedProcess(end.process, end.title, end.at_ms, end.cause, end.is_asked)
-                for end in reversed(read_ends(self._path.parent))
+                for end in reversed(read_ends(self._data_dir))
             ][:ENDS_SHOWN_MAX],
-            last_reconcile(self._path),
+            last_reconcile(self._data_dir),
             is_running,
             asked.failure if asked is not None else "",
         )
@@ -185,8 +188,15 @@ def lags_of(text: str) -> list[Lag]:
     return found
 
 
-def last_reconcile(path: Path) -> Any:
-    """What the last reconciliation wrote, or None if there was none or the file cannot be read."""
+def last_reconcile(data_dir: Path) -> dict[str, Any] | None:
+    """What the last reconciliation wrote, and why later ones failed; None if there is neither or it cannot be read."""
+    outcome, failed = _read(data_dir / RECONCILE_FILE), _read(data_dir / RECONCILE_FAILURE_FILE)
+    if outcome is None or failed is None:
+        return outcome or failed
+    return outcome | {"error": failed.get("error"), "failedAt": failed.get("at")}
+
+
+def _read(path: Path) -> dict[str, Any] | None:
     try:
         content = json.loads(path.read_bytes())
     except (OSError, ValueError):

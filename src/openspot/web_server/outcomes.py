@@ -36,15 +36,20 @@ def show_outcomes(data_dir: Path) -> None:
     """Let the metrics show what the files of this data directory say."""
     differences, reconcile_time, backup_time, backup_failing = _gauges()
     differences.set_function(lambda: _figure(data_dir / RECONCILE_FILE, _differences))
-    reconcile_time.set_function(lambda: _figure(data_dir / RECONCILE_FILE, lambda outcome: outcome["at"] / 1000))
+    reconcile_time.set_function(lambda: _figure(data_dir / RECONCILE_FILE, _compared_at))
     backup_time.set_function(lambda: math.nan if (at := backup_outcome(data_dir).made_at) is None else at)
     backup_failing.set_function(lambda: float(backup_outcome(data_dir).failed_at is not None))
 
 
 def _differences(outcome: Any) -> float:
-    """The differences, those that are counted only included. A comparison that failed shows none, and its age tells."""
+    """The differences, those that are counted only included."""
     report = outcome["report"]
     return float(len(report["differences"]) + report["unnamed"])
+
+
+def _compared_at(outcome: Any) -> float:
+    # Earlier releases kept a comparison that failed in this file, with its time.
+    return math.nan if outcome["report"] is None else float(outcome["at"] / 1000)
 
 
 def _figure(path: Path, read: Callable[[Any], float]) -> float:

@@ -50,12 +50,15 @@ def test_json_has_every_field_on_one_line() -> None:
     assert parsed["unnamed"] == 5
 
 
-def test_the_newest_outcome_is_kept_whether_or_not_it_could_be_compared(tmp_path: Path) -> None:
+def test_the_newest_report_is_kept_and_beside_it_why_nothing_could_be_compared_since(tmp_path: Path) -> None:
     keep_outcome(tmp_path, DIFFERS)
     (kept,) = tmp_path.iterdir()
     content = json.loads(kept.read_bytes())
     assert kept.name == "reconcile.json" and content["at"] > 0
     assert content["report"] == json.loads(report_json(DIFFERS))
     keep_outcome(tmp_path, "the engine does not respond")
-    assert json.loads(kept.read_bytes())["error"] == "the engine does not respond"
-    assert len(list(tmp_path.iterdir())) == 1
+    assert json.loads(kept.read_bytes()) == content
+    (failure,) = set(tmp_path.iterdir()) - {kept}
+    assert json.loads(failure.read_bytes())["error"] == "the engine does not respond"
+    keep_outcome(tmp_path, AGREES)
+    assert list(tmp_path.iterdir()) == [kept]

@@ -136,7 +136,7 @@ def test_a_damaged_outcome_of_a_reconciliation_is_none(tmp_path: Path, content: 
     path = tmp_path / "reconcile.json"
     if content is not None:
         path.write_text(content)
-    assert (last_reconcile(path) is not None) == shown
+    assert (last_reconcile(tmp_path) is not None) == shown
 
 
 async def test_only_administrators_see_the_report(

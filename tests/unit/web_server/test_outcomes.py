@@ -11,7 +11,14 @@ from prometheus_client import REGISTRY
 from openspot.kit.backup_outcome import LAST, note_failure
 from openspot.reconcile.records import Difference
 from openspot.reconcile.report import ReconcileReport, keep_outcome
+from openspot.web_server.health_report import last_reconcile
 from openspot.web_server.outcomes import show_outcomes
+
+REPORT = ReconcileReport(
+    epoch="e", first_sequence=1, engine_sequence=9, rows_sequence=9, settled_sequence=9, caught_up=True, accounts=2,
+    orders=1, trades=1, entries=4, adjustments=0, seconds=0.1, unnamed=3,
+    differences=[Difference("order", "o1", "filled", "1", "2", "")],
+)  # fmt: skip
 
 
 def figure(name: str) -> float:
@@ -28,23 +35,38 @@ def test_without_files_there_is_no_figure(tmp_path: Path) -> None:
 
 def test_the_differences_are_those_of_the_newest_comparison(tmp_path: Path) -> None:
     show_outcomes(tmp_path)
-    report = ReconcileReport(
-        epoch="e", first_sequence=1, engine_sequence=9, rows_sequence=9, settled_sequence=9, caught_up=True, accounts=2,
-        orders=1, trades=1, entries=4, adjustments=0, seconds=0.1, unnamed=3,
-        differences=[Difference("order", "o1", "filled", "1", "2", "")],
-    )  # fmt: skip
-    keep_outcome(tmp_path, report)
+    keep_outcome(tmp_path, REPORT)
     assert figure("reconcile_differences") == 4
     assert figure("reconcile_time_seconds") == json.loads((tmp_path / "reconcile.json").read_bytes())["at"] / 1000
-    keep_outcome(tmp_path, msgspec.structs.replace(report, differences=[], unnamed=0))
+    keep_outcome(tmp_path, msgspec.structs.replace(REPORT, differences=[], unnamed=0))
     assert figure("reconcile_differences") == 0
 
 
-def test_a_comparison_that_failed_shows_no_differences_but_its_time(tmp_path: Path) -> None:
+def test_a_comparison_that_failed_ends_no_difference_and_renews_no_time(tmp_path: Path) -> None:
     show_outcomes(tmp_path)
+    keep_outcome(tmp_path, REPORT)
+    outcome = json.loads((tmp_path / "reconcile.json").read_bytes()) | {"at": 1500}
+    (tmp_path / "reconcile.json").write_text(json.dumps(outcome), "utf-8")
     keep_outcome(tmp_path, "the engine does not answer")
-    assert math.isnan(figure("reconcile_differences"))
-    assert figure("reconcile_time_seconds") > 0
+    assert (figure("reconcile_differences"), figure("reconcile_time_seconds")) == (4, 1.5)
+    told = last_reconcile(tmp_path)
+    assert told is not None
+    assert (told["at"], told["report"], told["error"]) == (1500, outcome["report"], "the engine does not answer")
+    assert told["failedAt"] > 1500
+
+
+@pytest.mark.parametrize("is_of_an_earlier_release", [False, True])
+def test_where_nothing_was_ever_compared_a_failure_is_told_without_figures(
+    tmp_path: Path, is_of_an_earlier_release: bool
+) -> None:
+    show_outcomes(tmp_path)
+    if is_of_an_earlier_release:
+        (tmp_path / "reconcile.json").write_text('{"at": 1500, "error": "the engine does not answer"}', "utf-8")
+    else:
+        keep_outcome(tmp_path, "the engine does not answer")
+    told = last_reconcile(tmp_path)
+    assert told is not None and (told["at"] >= 1500, told["error"]) == (True, "the engine does not answer")
+    assert math.isnan(figure("reconcile_differences")) and math.isnan(figure("reconcile_time_seconds"))
 
 
 def test_the_time_of_the_newest_backup_is_shown(tmp_path: Path) -> None:

@@ -48,11 +48,15 @@ export interface ReconcileReport {
   unnamed: number;
 }
 
-/** When the mirrors were compared, and what came of it: a report, or why they could not be compared. */
+/**
+ * When the mirrors were compared, and what came of it: a report, or why they could not be compared. A report may have
+ * both: then they could not be compared once more, at `failedAt`.
+ */
 export interface Reconcile {
   at: number;
   report?: ReconcileReport;
   error?: string;
+  failedAt?: number;
 }
 
 /** A process that ended and was started again. */

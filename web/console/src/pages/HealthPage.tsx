@@ -220,11 +220,14 @@ function LastReconcile({ health }: { health: HealthReport }) {
           --watch 60` does so every minute.
         </EmptyState>
       )}
-      {reconcile && !report && (
-        <WarningNote>
-          The comparison of <TimeText milliseconds={reconcile.at} /> could not be made: {reconcile.error}.
-          Compare again once that is mended.
-        </WarningNote>
+      {reconcile?.error && (
+        <div className={report && classes.failure}>
+          <WarningNote>
+            The comparison of <TimeText milliseconds={reconcile.failedAt ?? reconcile.at} /> could not be
+            made: {reconcile.error}. Compare again once that is mended.
+            {report && " Until then, what the last one found stands below."}
+          </WarningNote>
+        </div>
       )}
       {reconcile && report && <Outcome at={reconcile.at} report={report} />}
     </Card>
