@@ -4,6 +4,7 @@ A database that answers is copied with `pg_dump`, also while the old platform us
 run, its data folder is copied, under the lock that keeps the platform from starting.
 """
 
+import asyncio
 import fcntl
 import os
 import shutil
@@ -13,18 +14,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import asyncpg
 import psutil
 import psycopg
 from sqlalchemy.exc import SQLAlchemyError
 
 from openspot.backup.create import PLATFORM
 from openspot.backup.errors import BackupError
-from openspot.backup.postgres import connected, dump, load
+from openspot.backup.postgres import CONNECT_TIMEOUT_S, connected, dump, load
+from openspot.kit.settings import variable
 from openspot.migrations import PLATFORM as PLATFORM_CHAIN
 from openspot.migrations import missing_migrations, upgrade
 from openspot.up.embedded_nats import EmbeddedServerError
 from openspot.up.embedded_postgres import EmbeddedPostgres
-from openspot.up.services import DESCRIPTORS
+from openspot.up.services import DESCRIPTORS, PlatformSettings, without_password
 from openspot.upgrade_check.contents import contents_of, lost
 from openspot.upgrade_check.report import DatabaseChecked, UpgradeCheckError
 
@@ -64,7 +67,7 @@ def copies(settings: Any, scratch: Path, step: Step) -> Iterator[tuple[Mapping[s
 
 def _dumped(settings: Any, server: EmbeddedPostgres, scratch: Path, step: Step) -> tuple[dict[str, str], int]:
     sources = {PLATFORM: settings.database_url} | {name: own.address(settings) for name, own in _OWN.items()}
-    there = {name: url for name, url in sources.items() if name == PLATFORM or _answers(url)}
+    there = {name: url for name, url in sources.items() if name == PLATFORM or _is_there(name, url)}
     needed = DUMP_FACTOR * sum(_size_of(url) for url in there.values())
     require_space(scratch, needed)
     made = {}
@@ -84,13 +87,35 @@ def _made(server: EmbeddedPostgres, name: str) -> str:
     return server.url(database)
 
 
-def _answers(url: str) -> bool:
-    """Whether a service's own database is there: releases before that service have none."""
+def _is_there(name: str, url: str) -> bool:
+    """Whether a service's own database is there: releases before that service have none.
+
+    Only its server can say that it is missing. Raises UpgradeCheckError if it says something else, or nothing.
+    """
     try:
-        psycopg.connect(url, connect_timeout=10).close()
-    except psycopg.Error:
-        return False
+        psycopg.connect(url, connect_timeout=CONNECT_TIMEOUT_S).close()
+    except psycopg.Error as error:
+        if asyncio.run(_is_missing(url)):
+            return False
+        # What an address that cannot be read is refused for may be a part of its password.
+        reason = "its address cannot be read" if isinstance(error, psycopg.ProgrammingError) else str(error).strip()
+        raise UpgradeCheckError(
+            f"the database {name} at {without_password(url)} cannot be looked at: {reason}. Start its server, or set "
+            f"{variable(_OWN[name].setting, PlatformSettings)} to its address, and check again"
+        ) from error
     return True
+
+
+async def _is_missing(url: str) -> bool:
+    """Whether the server says that it has no such database. Of a connection, only asyncpg has the code of a refusal."""
+    try:
+        connection = await asyncpg.connect(url, timeout=CONNECT_TIMEOUT_S)
+    except asyncpg.InvalidCatalogNameError:
+        return True
+    except (OSError, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError):
+        return False
+    await connection.close(timeout=CONNECT_TIMEOUT_S)
+    return False
 
 
 def _size_of(url: str) -> int:

@@ -1,18 +1,24 @@
 """Data of earlier releases come up with this one: the same state, the same balances. What would go wrong is named."""
 
 import itertools
+import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import asyncpg
 import msgspec
 import psycopg
 import pytest
+from typer.testing import CliRunner
 
+from openspot.cli import app
 from openspot.engine.engine import journal_path
 from openspot.engine.journal.snapshots import read_snapshot, snapshot_paths, write_snapshot
 from openspot.kit.bus import Bus
 from openspot.migrations import missing_migrations, upgrade
+from openspot.up.embedded_postgres import EmbeddedPostgres
 from openspot.upgrade_check import databases
 from openspot.upgrade_check.check import check_upgrade, unknown_variables
 from openspot.upgrade_check.contents import TableContent, contents_of, lost
@@ -21,6 +27,7 @@ from tests.integration.upgrade_check.conftest import RELEASES, EarlierRelease
 from tests.support import engine_client
 from tests.support.backups import state_at
 from tests.support.mirrored_market import MIRRORS, mirrored_market
+from tests.support.waiting import until
 
 STATES = {
     "3896cd4": (157, 171, "1eed91425cd8d13ee5b3313c72fbab0d5d8daed84d63b95c86c6e0e3012350ea"),
@@ -156,6 +163,73 @@ def test_what_cannot_be_tried_is_said(release: EarlierRelease, tmp_path: Path, m
         check_upgrade(missing)
     assert not (tmp_path / "data.upgrade-check").exists()
     assert (checked(release)).works
+
+
+@pytest.fixture
+def guarded_url(postgres_server: EmbeddedPostgres) -> Iterator[str]:
+    """Address of a database whose owner has the password `right`."""
+    owner = f"guarded_{os.getpid()}"
+    rules = postgres_server.directory / "data/pg_hba.conf"
+    before = rules.read_text("utf-8")
+    url = postgres_server.url(owner).partition("@")[2]
+    with psycopg.connect(postgres_server.administrator_url(), autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE {owner} LOGIN PASSWORD 'right'")
+        connection.execute(f"CREATE DATABASE {owner} OWNER {owner}")
+        rules.write_text(f"{before}local all {owner} scram-sha-256\n", "utf-8")
+        try:
+            connection.execute("SELECT pg_reload_conf()")
+            until(lambda: answers(f"postgresql://{owner}:right@{url}"), "the password is taken")
+            yield f"postgresql://{owner}:right@{url}"
+        finally:
+            rules.write_text(before, "utf-8")
+            connection.execute("SELECT pg_reload_conf()")
+            connection.execute(f"DROP DATABASE {owner} WITH (FORCE)")
+            connection.execute(f"DROP ROLE {owner}")
+
+
+def answers(url: str) -> bool:
+    try:
+        psycopg.connect(url).close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+CLOSED = "postgresql://openspot:s3cret@127.0.0.1:1/subscriptions"
+UNREADABLE = "postgresql://openspot:s3cret%zz@127.0.0.1:1/subscriptions"
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        (CLOSED, "Connection refused"),
+        (UNREADABLE, "its address cannot be read"),
+        (None, "password authentication failed"),
+    ],
+    ids=["closed port", "unreadable address", "wrong password"],
+)
+def test_a_database_of_a_service_that_cannot_be_looked_at_is_not_taken_for_missing(
+    release: EarlierRelease, guarded_url: str, address: str | None, reason: str
+) -> None:
+    url = address or guarded_url.replace(":right@", ":s3cret@")
+    environment = {
+        "OPENSPOT_DATA_DIR": str(release.settings.data_dir), "DATABASE_URL": release.settings.database_url,
+        "OPENSPOT_SUBSCRIPTIONS_DATABASE_URL": url,
+    }  # fmt: skip
+    done = CliRunner().invoke(app, ["upgrade", "--check"], env=environment)
+    assert done.exit_code == 2, done.output
+    said = " ".join(done.output.split())
+    assert "the database subscriptions at postgresql://" in said and reason in said
+    assert "set OPENSPOT_SUBSCRIPTIONS_DATABASE_URL to its address" in said
+    assert "s3cret" not in said
+
+
+def test_a_database_of_a_service_that_its_server_does_not_have_is_made(
+    release: EarlierRelease, guarded_url: str
+) -> None:
+    nowhere = urlsplit(guarded_url)._replace(path="/nowhere").geturl()
+    settings = release.settings.model_copy(update={"subscriptions_database_url": nowhere})
+    assert "subscriptions: the database is made" in check_upgrade(settings).changes
 
 
 def test_what_became_less_or_has_another_sum_is_lost_and_what_is_new_is_not() -> None:
