@@ -49,7 +49,8 @@ def copies(settings: Any, scratch: Path, step: Step) -> Iterator[tuple[Mapping[s
     try:
         if settings.database_url:
             server.start()
-            yield _dumped(settings, server, scratch, step)
+            sources = {PLATFORM: settings.database_url} | _own_addresses(settings)
+            yield _dumped(sources, server, scratch, step)
             return
         if not (cluster / "data/PG_VERSION").exists():
             raise UpgradeCheckError(
@@ -58,21 +59,30 @@ def copies(settings: Any, scratch: Path, step: Step) -> Iterator[tuple[Mapping[s
         needed = _copy_cluster(settings.data_dir.resolve(), cluster / "data", server.directory / "data", step)
         server.start()
         server.ensure_database(PLATFORM)
-        yield {name: _made(server, name) for name in _CHAINS}, needed
+        elsewhere, dumped = _dumped(_own_addresses(settings), server, scratch, step, "_elsewhere")
+        made = {name: elsewhere.get(name) or _made(server, name) for name in _CHAINS}
+        yield made, needed + dumped
     except (EmbeddedServerError, BackupError, psycopg.Error) as error:
         raise UpgradeCheckError(str(error).strip()) from error
     finally:
         server.stop()
 
 
-def _dumped(settings: Any, server: EmbeddedPostgres, scratch: Path, step: Step) -> tuple[dict[str, str], int]:
-    sources = {PLATFORM: settings.database_url} | {name: own.address(settings) for name, own in _OWN.items()}
+def _own_addresses(settings: Any) -> dict[str, str]:
+    """The databases of services by name. Without DATABASE_URL only those whose address is set: they are elsewhere."""
+    return {name: url for name, own in _OWN.items() if (url := own.address(settings))}
+
+
+def _dumped(
+    sources: Mapping[str, str], server: EmbeddedPostgres, scratch: Path, step: Step, ending: str = ""
+) -> tuple[dict[str, str], int]:
+    """(the addresses of the copies by name, the bytes that they need). Their names in `server` have this ending."""
     there = {name: url for name, url in sources.items() if name == PLATFORM or _is_there(name, url)}
     needed = DUMP_FACTOR * sum(_size_of(url) for url in there.values())
     require_space(scratch, needed)
     made = {}
     for name in sources:
-        made[name] = _made(server, name)
+        made[name] = _made(server, name, ending)
         if name in there:
             step(f"copying the database {name}")
             dump(there[name], scratch / name)
@@ -81,8 +91,8 @@ def _dumped(settings: Any, server: EmbeddedPostgres, scratch: Path, step: Step) 
     return made, needed
 
 
-def _made(server: EmbeddedPostgres, name: str) -> str:
-    database = PLATFORM if name == PLATFORM else f"{PLATFORM}_{name}"
+def _made(server: EmbeddedPostgres, name: str, ending: str = "") -> str:
+    database = PLATFORM if name == PLATFORM else f"{PLATFORM}_{name}{ending}"
     server.ensure_database(database)
     return server.url(database)
 

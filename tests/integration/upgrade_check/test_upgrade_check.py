@@ -232,6 +232,20 @@ def test_a_database_of_a_service_that_its_server_does_not_have_is_made(
     assert "subscriptions: the database is made" in check_upgrade(settings).changes
 
 
+@pytest.mark.parametrize("release", ["4b93ed6"], indirect=True)
+def test_a_database_of_a_service_elsewhere_is_copied_beside_that_of_an_embedded_server(release: EarlierRelease) -> None:
+    cluster = EmbeddedPostgres(release.settings.data_dir.resolve() / "postgres", durable=False)
+    cluster.start()
+    cluster.ensure_database("openspot_subscriptions")
+    cluster.stop()
+    embedded = release.settings.model_copy(update={"database_url": ""})
+    contents = contents_of(embedded.subscriptions_database_url)
+    _, subscriptions = check_upgrade(embedded).databases
+    assert (subscriptions.revision, subscriptions.tables) == (SUBSCRIPTION_REVISIONS[1], len(contents))
+    with pytest.raises(UpgradeCheckError, match=r"the database subscriptions at .* Connection refused"):
+        check_upgrade(embedded.model_copy(update={"subscriptions_database_url": CLOSED}))
+
+
 def test_what_became_less_or_has_another_sum_is_lost_and_what_is_new_is_not() -> None:
     before = {"a": TableContent(2, {"amount": 5, "gone": 1}), "b": TableContent(0, {}), "c": TableContent(1, {})}
     assert lost(before, before | {"new": TableContent(9, {})}) == []
