@@ -178,7 +178,7 @@ def run(folder: Path, postgres: EmbeddedPostgres, commands: int, rows: int) -> N
         yield {PLATFORM: postgres.url("restored")}
 
     new = folder / "restored"
-    target = Target(new, new / "engine/journal.sqlite", databases, lambda: None)
+    target = Target(new, new / "engine/journal.sqlite", new / "archive", databases, lambda: None)
     terms = EngineTerms(partial(make_core, "auto"), ORDERS_REMEMBERED, EVENT_RETENTION)
     timed(
         "restore, with 100,000 numbers left out",

@@ -38,8 +38,12 @@ def command(
 
 @pytest.fixture
 def platform(own_folder: Path) -> Iterator[ChildPlatform]:
-    """A platform that runs."""
-    made = child_platform(own_folder / "one", {"OPENSPOT_THROTTLE_ENABLED": "false"})
+    """A platform that runs, with a file in an archive outside its data directory."""
+    archive = own_folder / "disk-one"
+    (archive / "trades/2026-01").mkdir(parents=True)
+    (archive / "trades/2026-01/rows.csv.gz").write_bytes(b"rows")
+    given = {"OPENSPOT_THROTTLE_ENABLED": "false", "OPENSPOT_ARCHIVE_DIR": str(archive)}
+    made = child_platform(own_folder / "one", given)
     made.start()
     yield made
     made.stop()
@@ -85,6 +89,7 @@ def test_a_platform_is_backed_up_and_restored_by_commands_that_are_killed_and_re
     again = command(environment, "restore")
     assert again.returncode == 1
     assert "is not empty" in again.stderr
+    assert (target / "archive/trades/2026-01/rows.csv.gz").read_bytes() == b"rows"
     # Nothing of a killed restore goes on.
     assert not [
         each for each in psutil.process_iter() if own_folder.name in folder_of(each) and "two" in folder_of(each)
@@ -97,6 +102,15 @@ def test_a_platform_is_backed_up_and_restored_by_commands_that_are_killed_and_re
         assert "withdrawals are held" in command(environment, "custody", "list").stdout
     finally:
         other.stop()
+    place = own_folder / "disk-three"
+    third = environment | {"OPENSPOT_DATA_DIR": str(own_folder / "three"), "OPENSPOT_ARCHIVE_DIR": str(place)}
+    restored = command(third, "restore")
+    assert restored.returncode == 0, restored
+    assert (place / "trades/2026-01/rows.csv.gz").read_bytes() == b"rows"
+    third["OPENSPOT_DATA_DIR"] = str(own_folder / "four")
+    refused = command(third, "restore")
+    assert refused.returncode == 1
+    assert "disk-three is not empty: set OPENSPOT_ARCHIVE_DIR to a new one" in refused.stderr
 
 
 def folder_of(process: psutil.Process) -> str:

@@ -56,18 +56,27 @@ class BackupSite:
         return await asyncio.to_thread(partial(back_up, **arguments | given))
 
     async def restore(
-        self, data_dir: Path, nats_url: str, point: Point = EVERYTHING, *, name: str = "", url: str = "", **given: Any
+        self,
+        data_dir: Path,
+        nats_url: str,
+        point: Point = EVERYTHING,
+        *,
+        name: str = "",
+        url: str = "",
+        archive: Path | None = None,
+        **given: Any,
     ) -> tuple[Restored, Settings]:
         """Restore to a new data directory. Returns the settings of the restored platform, too."""
         url = url or self.empty_database()
         settings = platform_settings(data_dir, url, nats_url)
+        settings = settings.model_copy(update={"archive_dir": str(archive or "")})
 
         @contextmanager
         def databases(draft: Path, names: list[str]) -> Iterator[Mapping[str, str]]:
             assert names == [PLATFORM]
             yield {PLATFORM: url}
 
-        target = Target(data_dir, journal_path(settings), databases, lambda: None)
+        target = Target(data_dir, journal_path(settings), settings.archive_folder, databases, lambda: None)
         target = target._replace(clear=partial(shutil.rmtree, target.draft, ignore_errors=True))
         terms = EngineTerms(
             partial(make_core, "auto"), settings.engine_orders_remembered, settings.engine_event_retention

@@ -30,6 +30,8 @@ from openspot.kit.secrets_file import FILE_NAME as SECRETS
 
 PLATFORM = "openspot"
 """The name of the platform's own database in a backup."""
+ARCHIVE = "data/archive/"
+"""What the paths of the archive's files begin with in a backup, wherever its folder is."""
 _WORK = "backup-work-"
 
 Step = Callable[[str], None]
@@ -101,7 +103,7 @@ def _back_up(
         raise BackupError(f"the mark beside {journal} belongs to another journal: run `openspot engine verify`")
     files = [keys]
     files += [_stored(path, f"data/{path.relative_to(data_dir)}", place, known) for path in _own_files(data_dir)]
-    files += [_stored(path, f"data/archive/{path.relative_to(archive)}", place, known) for path in _files(archive)]
+    files += [_stored(path, f"{ARCHIVE}{path.relative_to(archive)}", place, known) for path in _files(archive)]
     step("stored the files")
     manifest = place.write_manifest(
         Manifest(

@@ -1,7 +1,8 @@
 """Restores a platform from backups, to a new data directory.
 
 Everything is made in a draft folder beside the data directory, which takes its place at the end. So a data directory is
-whole or not there, and a restore that was killed is begun again.
+whole or not there, and a restore that was killed is begun again. An archive elsewhere has a draft of its own, which
+takes its place just before.
 
 A point in time lies between two backups: its databases are those of the newest backup that does not know more than the
 point, its journal is that of any later backup that goes on from there, cut at the point. So no mirror is ever ahead of
@@ -16,11 +17,12 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from openspot.backup.create import PLATFORM
+from openspot.backup.create import ARCHIVE, PLATFORM
 from openspot.backup.errors import BackupError
 from openspot.backup.journal import JournalEnd, segment_rows, write_journal
 from openspot.backup.manifest import DatabasePart, JournalPart, Manifest, Place, StoredFile
 from openspot.backup.postgres import known_event, load, prepare, require_empty
+from openspot.backup.restored_archive import RestoredArchive
 from openspot.custody.hold import hold_withdrawals
 from openspot.engine.core.protocol import MatchingCore
 from openspot.engine.journal.loss import LossError, use_up_events
@@ -108,13 +110,15 @@ def _goes_on(place: Place, earlier: JournalPart, later: JournalPart) -> bool:
 
 
 class Target(NamedTuple):
-    """Where to restore: a data directory that is missing or empty, and the path of the journal below it.
+    """Where to restore: a data directory that is missing or empty, the path of the journal below it, and the archive.
 
-    `clear` removes what a restore left in the draft folder; `databases` makes the databases.
+    The folder of the archive lies below the data directory, or it is missing or empty, too. `clear` removes what a
+    restore left in the draft folder; `databases` makes the databases.
     """
 
     data_dir: Path
     journal: Path
+    archive: Path
     databases: Databases
     clear: Callable[[], None]
 
@@ -122,6 +126,11 @@ class Target(NamedTuple):
     def draft(self) -> Path:
         """The folder in which the restore works."""
         return self.data_dir.with_name(self.data_dir.name + DRAFT)
+
+    @property
+    def restored_archive(self) -> RestoredArchive:
+        """Where the files of the archive go."""
+        return RestoredArchive(self.archive, self.data_dir, self.draft)
 
 
 class EngineTerms(NamedTuple):
@@ -141,16 +150,20 @@ def restore(
     events_skipped: int = EVENTS_SKIPPED,
     step: Step = lambda _: None,
 ) -> Restored:
-    """Restore what `choose` has returned. Raises BackupError; the data directory is then as it was."""
+    """Restore what `choose` has returned. Raises BackupError; data directory and archive are then as they were."""
     if target.data_dir.exists() and any(target.data_dir.iterdir()):
         raise BackupError(f"the data directory {target.data_dir} is not empty: set OPENSPOT_DATA_DIR to a new one")
+    archive = target.restored_archive
     try:
+        archive.require_empty()
         with _alone(target.draft):
             target.clear()
+            archive.clear()
             try:
                 return _restore(place, chosen, point, target, terms, events_skipped, step)
             except Exception:
                 target.clear()
+                archive.clear()
                 raise
     except (OSError, LossError, StatedFaultError) as error:
         raise BackupError(f"nothing was restored: {error}") from error
@@ -176,8 +189,10 @@ def _restore(
             f"the point lies at command {end.last}, before what the databases of {base.name} know "
             f"({base.known_command}): name an earlier backup, or a later point"
         )
+    archive = target.restored_archive
     for file in base.files:
-        _write(place, file, draft / _below(file, "data/"))
+        is_archived = file.path.startswith(ARCHIVE)
+        _write(place, file, archive.draft / _below(file, ARCHIVE) if is_archived else draft / _below(file, "data/"))
     hold_withdrawals(draft, f"restored from {base.name}")
     step("files")
     with target.databases(draft, [part.name for part in base.databases]) as urls:
@@ -197,9 +212,11 @@ def _restore(
     )
     step("events")
     _sync_all(draft)
-    if target.data_dir.exists():
-        target.data_dir.rmdir()
-    draft.rename(target.data_dir)
+    _sync_all(archive.draft)
+    with archive.placed():
+        if target.data_dir.exists():
+            target.data_dir.rmdir()
+        draft.rename(target.data_dir)
     sync_folder(target.data_dir.parent)
     step("done")
     return Restored(

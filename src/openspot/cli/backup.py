@@ -151,6 +151,8 @@ def restore(
 ) -> None:
     """Restore a backup to an empty data directory, and to an empty database if DATABASE_URL is set.
 
+    The files of the archive go to OPENSPOT_ARCHIVE_DIR if it is set, which must be empty, too.
+
     Withdrawals are held afterwards: docs/operations/backup.md says what to do before `openspot custody release`.
     """
     from openspot.backup.errors import BackupError
@@ -171,6 +173,7 @@ def restore(
     place = _place(settings)
     point = Point(event, _nanoseconds(time))
     draft = data_dir.with_name(data_dir.name + DRAFT)
+    there = settings.model_copy(update={"data_dir": data_dir})
 
     def clear() -> None:
         if draft.exists():
@@ -187,7 +190,8 @@ def restore(
             point,
             Target(
                 data_dir,
-                journal_path(settings.model_copy(update={"data_dir": data_dir})),
+                journal_path(there),
+                there.archive_folder.resolve(),
                 partial(_empty_databases, settings),
                 clear,
             ),
