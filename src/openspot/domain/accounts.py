@@ -5,6 +5,12 @@ from typing import NamedTuple
 MARGIN_PREFIX = "margin:"
 """The ids of margin accounts begin with this. A user's own id has no colon, so it is never one of them."""
 
+USER_OF_ACCOUNT_SQL = f"""
+    CASE WHEN starts_with(user_id, '{MARGIN_PREFIX}')
+        THEN split_part(substr(user_id, {len(MARGIN_PREFIX) + 1}), ':', 1) ELSE user_id END
+"""
+"""`user_of_account` of the column `user_id`, for PostgreSQL."""
+
 
 def margin_account_id(user_id: str, number: int) -> str:
     """The participant id of a user's margin account. `number` is 1, and one more for each account that was closed."""

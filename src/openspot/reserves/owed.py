@@ -24,7 +24,7 @@ from typing import NamedTuple
 import asyncpg
 
 from openspot.contracts.engine_events import BalanceEvent, EngineEvent, Hello, TradeEvent, TransferEvent
-from openspot.domain.accounts import MARGIN_PREFIX, AccountKey, user_of_account
+from openspot.domain.accounts import USER_OF_ACCOUNT_SQL, AccountKey, user_of_account
 from openspot.domain.ids import HOUSE_PREFIX, STAKING_ACCOUNT_ID
 from openspot.domain.money import EXACT, parse_decimal
 from openspot.domain.transfer import Movement, TransferKind
@@ -47,14 +47,10 @@ _UNSETTLED = """
 _MAKE_CORRECTIONS = """
     CREATE TEMPORARY TABLE reserve_corrections (user_id text, asset text, amount numeric) ON COMMIT DROP
 """
-_OWNER = f"""
-    CASE WHEN starts_with(user_id, '{MARGIN_PREFIX}')
-        THEN split_part(substr(user_id, {len(MARGIN_PREFIX) + 1}), ':', 1) ELSE user_id END
-"""
 _MAKE_OWED = f"""
     CREATE TEMPORARY TABLE reserve_owed ON COMMIT DROP AS
     SELECT owner, asset, sum(amount) AS amount FROM (
-        SELECT {_OWNER} AS owner, asset, available + locked AS amount FROM ledger_accounts
+        SELECT {USER_OF_ACCOUNT_SQL} AS owner, asset, available + locked AS amount FROM ledger_accounts
         WHERE NOT starts_with(user_id, '{HOUSE_PREFIX}')
         UNION ALL
         SELECT user_id, asset, amount FROM staking_balances WHERE status = 'active'

@@ -149,6 +149,7 @@ DESCRIPTOR = Descriptor(
             "custody_withdrawals",
             "margin_accounts",
             "margin_loans",
+            "margin_liquidations",
             "owner_links",
             "market_trades",
             "reserve_proofs",

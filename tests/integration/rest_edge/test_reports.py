@@ -13,7 +13,7 @@ from openspot.contracts.messages import CustodyReserve
 from openspot.http.errors import HttpError
 from openspot.http.operators import OperatorRole
 from openspot.rest_edge.operators.reports import store as report_store
-from openspot.rest_edge.operators.reports.days import _FLOWS, _VOLUMES, close_days, is_due, midnight
+from openspot.rest_edge.operators.reports.days import _ACTIVE, _FLOWS, _VOLUMES, close_days, is_due, midnight
 from openspot.rest_edge.operators.reports.periods import Period, Span
 from openspot.rest_edge.operators.reports.service import Reports
 from tests.support.edge_operators import make_operator
@@ -232,6 +232,49 @@ async def test_what_users_owe_the_house_stands_beside_what_they_are_owed(pool: a
     assert await pool.fetchval("SELECT outstanding FROM report_loans") == [Decimal(2)], "a day keeps its loans"
 
 
+async def traded(pool: asyncpg.Pool, buyer: str, seller: str, at: str) -> None:
+    """A trade of March 9, 2026."""
+    count = await pool.fetchval("SELECT count(*) FROM trades")
+    fields = {"trade_id": f"t{count}", "seller_id": seller, "executed_at": f"2026-03-09T{at}Z", "taker_side": "buy"}
+    await insert(pool, "trades", {"buyer_id": buyer}, **fields)
+
+
+async def active_users(pool: asyncpg.Pool) -> int:
+    users = {row["period"]: row["active"] for row in await without_custody(pool).users(SPAN)}
+    assert sum(users.values()) == users["2026-03-09"]
+    return int(users["2026-03-09"])
+
+
+async def test_a_user_who_logs_in_and_trades_on_margin_is_active_once(pool: asyncpg.Pool) -> None:
+    for name in ("alice", "bob"):
+        user = {"user_id": name, "email": f"{name}@example.org", "role": "user"}
+        await insert(pool, "users", user, **user)
+    await insert(pool, "user_activity", {"user_id": "alice"}, created_at="2026-03-09T10:00:00Z")
+    await traded(pool, "alice", "house:market-maker", "10:01:00")
+    await traded(pool, "margin:alice", "house:market-maker", "10:02:00")
+    await traded(pool, "house:market-maker", "margin:alice:2", "10:03:00")
+    assert await active_users(pool) == 1
+    await traded(pool, "margin:bob", "margin:alice", "10:04:00")
+    assert await active_users(pool) == 2
+
+
+async def test_a_user_whose_margin_account_is_liquidated_is_not_active_by_that(pool: asyncpg.Pool) -> None:
+    for account in ("margin:alice", "margin:bob"):
+        await insert(pool, "margin_accounts", {"user_id": "alice"}, account_id=account)
+    for account, since, until in (
+        ("margin:alice", "2026-03-09T10:00:00Z", "2026-03-09T10:10:00Z"), ("margin:bob", "2026-03-09T11:00:00Z", None),
+    ):  # fmt: skip
+        fields = {"liquidation_id": account, "account_id": account, "started_at": since, "finished_at": until}
+        await insert(pool, "margin_liquidations", {}, **fields)
+    await traded(pool, "house:market-maker", "margin:alice", "10:05:00")
+    await traded(pool, "margin:bob", "house:market-maker", "23:00:00")
+    assert await active_users(pool) == 0
+    await traded(pool, "house:market-maker", "margin:alice", "10:10:01")
+    assert await active_users(pool) == 1
+    await traded(pool, "margin:bob", "house:market-maker", "10:59:59")
+    assert await active_users(pool) == 2
+
+
 async def test_the_figures_are_found_along_indexes(pool: asyncpg.Pool) -> None:
     """A day of a long past reads its own pages, and a report of a year reads the rows of its days alone."""
     await pool.execute(
@@ -269,7 +312,8 @@ async def test_the_figures_are_found_along_indexes(pool: asyncpg.Pool) -> None:
 
     last_day = datetime(2026, 2, 11, tzinfo=UTC)
     assert "ledger_entries_days" in await plan(_FLOWS, last_day)
-    assert "trades_days" in await plan(_VOLUMES, last_day)
+    for query in (_VOLUMES, _ACTIVE):
+        assert "trades_days" in await plan(query, last_day)
     year = (date(2024, 1, 1), date(2024, 12, 31))
     for read in (
         await plan(report_store._MOVEMENTS, *year, ["class1", "class2", "class3"]),

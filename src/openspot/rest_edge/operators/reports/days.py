@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import NamedTuple
 
-from openspot.domain.accounts import MARGIN_PREFIX
+from openspot.domain.accounts import MARGIN_PREFIX, USER_OF_ACCOUNT_SQL
 from openspot.domain.ids import HOUSE_PREFIX
 from openspot.domain.money import EXACT
 from openspot.kit.database import Connection, Pool
@@ -53,16 +53,23 @@ _REGISTERED = f"""
     SELECT {_DAY.format(column="created_at")} AS day, count(*) AS registered
     FROM users WHERE created_at >= $1 GROUP BY 1
 """  # noqa: S608  (constant text)
-# Whoever traded, or did something with the account that its history of activity shows, such as logging in.
+# Whoever traded, or did something with the account that its history of activity shows, such as logging in. While a
+# margin account is liquidated, the liquidator alone trades on it.
 _ACTIVE = f"""
-    SELECT day, count(DISTINCT user_id) AS active FROM (
-        SELECT {_DAY.format(column="executed_at")} AS day, buyer_id AS user_id FROM trades WHERE executed_at >= $1
+    WITH traded AS (
+        SELECT executed_at, buyer_id AS user_id FROM trades WHERE executed_at >= $1
         UNION ALL
-        SELECT {_DAY.format(column="executed_at")}, seller_id FROM trades WHERE executed_at >= $1
+        SELECT executed_at, seller_id FROM trades WHERE executed_at >= $1
+    )
+    SELECT day, count(DISTINCT {USER_OF_ACCOUNT_SQL}) AS active FROM (
+        SELECT {_DAY.format(column="executed_at")} AS day, user_id FROM traded
+        WHERE NOT starts_with(user_id, '{HOUSE_PREFIX}') AND NOT EXISTS (
+            SELECT FROM margin_liquidations WHERE account_id = user_id AND executed_at >= started_at
+                AND (finished_at IS NULL OR executed_at <= finished_at)
+        )
         UNION ALL
         SELECT {_DAY.format(column="created_at")}, user_id FROM user_activity WHERE created_at >= $1
-    ) AS seen
-    WHERE NOT starts_with(user_id, '{HOUSE_PREFIX}') GROUP BY 1
+    ) AS seen GROUP BY 1
 """  # noqa: S608  (constant text)
 _BEFORE = "SELECT count(*) FROM users WHERE created_at < $1"
 _VERIFIED = "SELECT count(*) FROM kyc_profiles WHERE level > 0"
