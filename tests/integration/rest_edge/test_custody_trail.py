@@ -147,7 +147,7 @@ async def test_whoever_reads_the_trail_finds_and_exports_a_decision(custody: Cus
 
     found = await eventually(entry)
     assert (found["subjectKind"], found["reason"], found["address"]) == ("withdrawal", "because 1", "192.0.2.7")
-    assert "because 1" in (await edge("GET", f"/operator/trail/export?{path}")).body
+    assert "because 1" in (await edge("GET", f"/operator/trail/export?{path}&reason=audit")).body
     await make_operator(edge, pool, "sam@example.org", OperatorRole.SUPPORT)
     assert (await edge("GET", f"/operator/trail?{path}")).status == 403
 

@@ -101,7 +101,7 @@ async def test_what_was_done_while_no_edge_ran_is_in_the_trail_of_the_next(
             }  # fmt: skip
             assert found["after"]["takerFee"] == "7"
             assert found["after"]["doneAt"] < found["time"]
-            export = await edge("GET", "/operator/trail/export?action=symbols.change")
+            export = await edge("GET", "/operator/trail/export?action=symbols.change&reason=audit")
             assert "symbols.change" in export.body
 
 

@@ -130,15 +130,15 @@ async def test_a_parquet_file_has_exact_amounts_and_moments(
     ]  # fmt: skip
     assert newest["created_at"] == datetime(2026, 1, 3, tzinfo=UTC) and table.num_rows == 2
     assert '"format":"parquet"' in await pool.fetchval("SELECT after FROM operator_actions")
-    status, _, content = await downloaded(edge, "/operator/trail/export?format=parquet")
+    status, _, content = await downloaded(edge, "/operator/trail/export?format=parquet&reason=audit")
     entries = pyarrow.parquet.read_table(io.BytesIO(content))
     assert [str(entries.schema.field(name).type) for name in ("entry", "hash")] == ["int64", "string"]
-    assert entries["action"].to_pylist() == ["withdrawals.exported"]
+    assert entries["action"].to_pylist() == ["trail.exported", "withdrawals.exported"]
     assert (await edge("GET", query.replace("parquet", "xlsx"))).status == 400
     monkeypatch.setattr(table_files, "has_parquet", lambda: False)
     refused = await edge("GET", query)
     assert refused.status == 400 and "install openspot[parquet]" in str(refused.message)
-    assert await pool.fetchval("SELECT count(*) FROM operator_actions") == 1
+    assert await pool.fetchval("SELECT count(*) FROM operator_actions") == 2
 
 
 async def downloaded(edge: RestClient, path: str) -> tuple[int, Mapping[str, str], bytes]:

@@ -3,6 +3,7 @@
 import asyncio
 import csv
 import io
+import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -198,22 +199,50 @@ async def test_the_export_has_every_entry_and_no_formula(
 ) -> None:
     await make_operator(edge, pool, "auditor@example.org", OperatorRole.AUDITOR)
     await write(pool, act("u1", reason='=cmd|"x"'), act("u2"))
-    reply = await edge("GET", "/operator/trail/export?subjectId=u1")
+    reply = await edge("GET", "/operator/trail/export?subjectId=u1&reason=yearly%20audit")
     assert reply.headers["Content-Type"].startswith("text/csv")
     rows = list(csv.DictReader(io.StringIO(reply.body, newline="")))
     assert [(row["entry"], row["reason"], row["address"]) for row in rows] == [("1", '\'=cmd|"x"', "192.0.2.7")]
     path = command_settings.data_dir / "trail.csv"
     await export(command_settings, path)
     with path.open(newline="") as file:
-        assert [row["entry"] for row in csv.DictReader(file)] == ["2", "1"]
+        assert [row["entry"] for row in csv.DictReader(file)] == ["3", "2", "1"]
     with pytest.raises(FileExistsError):
         await export(command_settings, path)
     table = command_settings.data_dir / "trail.parquet"
     await export(command_settings, table)
     found = pyarrow.parquet.read_table(table).to_pylist()
-    assert [(row["entry"], row["reason"]) for row in found] == [(2, "asked by phone"), (1, '=cmd|"x"')]
+    assert [(row["entry"], row["reason"]) for row in found] == [
+        (3, "yearly audit"), (2, "asked by phone"), (1, '=cmd|"x"'),
+    ]  # fmt: skip
     assert found[0]["time"].tzinfo is not None
     assert found[0]["previousHash"] == found[1]["hash"]
+
+
+async def test_an_export_of_the_trail_needs_a_reason_and_is_the_newest_entry_of_its_file(
+    edge: RestClient, pool: asyncpg.Pool
+) -> None:
+    await write(pool, act("u1"))
+    await make_operator(edge, pool, "sam@example.org", OperatorRole.SUPPORT)
+    assert (await edge("GET", "/operator/trail/export?reason=curious")).status == 403
+    await make_operator(edge, pool, "eve@example.org", OperatorRole.AUDITOR)
+    eve = await pool.fetchval("SELECT user_id FROM users WHERE email = 'eve@example.org'")
+    for bad in ("", "?reason=no", "?reason=%20%20%20", "?reason=audit&format=xlsx", "?reason=audit&from=yesterday"):
+        assert (await edge("GET", f"/operator/trail/export{bad}")).status == 400, bad
+    assert await pool.fetchval("SELECT count(*) FROM operator_actions") == 1
+    reply = await edge("GET", "/operator/trail/export?reason=yearly%20audit&from=2026-01-01T00:00:00Z")
+    rows = list(csv.DictReader(io.StringIO(reply.body, newline="")))
+    assert [row["entry"] for row in rows] == ["2", "1"]
+    newest = rows[0]
+    assert (newest["operator"], newest["action"], newest["reason"]) == (f"user:{eve}", "trail.exported", "yearly audit")
+    assert (newest["subjectKind"], newest["subjectId"]) == ("list", "trail")
+    after = json.loads(newest["after"])
+    assert {name: value for name, value in after.items() if value is not None} == {
+        "from": "2026-01-01T00:00:00+00:00", "format": "csv",
+    }  # fmt: skip
+    reply = await edge("GET", "/operator/trail/export?reason=again&action=users.annotate")
+    assert [row["entry"] for row in csv.DictReader(io.StringIO(reply.body, newline=""))] == ["1"]
+    assert await pool.fetchval("SELECT count(*) FROM operator_actions WHERE action = 'trail.exported'") == 2
 
 
 async def test_an_export_that_cannot_be_written_whole_leaves_no_file(

@@ -22419,9 +22419,7 @@ export interface operations {
     };
     export_operator_actions: {
         parameters: {
-            query?: {
-                /** @description What the file is written as */
-                format?: components["schemas"]["FileFormat"];
+            query: {
                 /** @description Who did it, such as user:<userId> */
                 operator?: string | null;
                 /** @description What was done, such as operators.roles */
@@ -22434,6 +22432,10 @@ export interface operations {
                 from?: (string) | null;
                 /** @description The first moment that is too late */
                 to?: (string) | null;
+                /** @description Why the file is made; the trail keeps it */
+                reason: string;
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
             };
             header?: never;
             path?: never;

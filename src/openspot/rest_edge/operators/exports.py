@@ -68,6 +68,10 @@ class Exports:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
+    async def note(self, name: str, wanted: WantedFile, filters: Filters) -> None:
+        """Write into the trail that a list leaves the platform whose pages are read elsewhere."""
+        await note_export(self._pool, name, wanted, filters)
+
     async def file(
         self,
         name: str,
@@ -80,7 +84,7 @@ class Exports:
     ) -> Response:
         """The list as the file `name`. Whoever may export and may not read it (`needs`) is refused: 403."""
         require_permission(wanted.acting.operator, needs)
-        await note_export(self._pool, name, wanted, filters)
+        await self.note(name, wanted, filters)
         return file_response(name, wanted.written_as, columns, _pages(read))
 
 

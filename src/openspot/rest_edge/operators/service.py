@@ -24,6 +24,7 @@ from openspot.rest_edge.operators.coins.service import CoinNetworks
 from openspot.rest_edge.operators.custody_trail import FOLLOW_INTERVAL_S as CUSTODY_INTERVAL_S
 from openspot.rest_edge.operators.custody_trail import CustodyTrail
 from openspot.rest_edge.operators.engine_trail import FOLLOW_INTERVAL_S, EngineTrail
+from openspot.rest_edge.operators.exports import Exports
 from openspot.rest_edge.operators.markets.service import OperatorMarkets
 from openspot.rest_edge.operators.operators import Operators
 from openspot.rest_edge.operators.pauses.service import TransferPauses
@@ -45,6 +46,7 @@ class OperatorServices:
     markets: OperatorMarkets
     session_list: SessionsOfOperators
     trail: Trail
+    exports: Exports
     reports: Reports
     alerts: OperatorAlerts
     coins: CoinNetworks
@@ -86,6 +88,7 @@ async def make_operator_services(
         markets=OperatorMarkets(listings, engine_trail),
         session_list=SessionsOfOperators(pool, ended),
         trail=Trail(pool),
+        exports=Exports(pool),
         reports=reports,
         alerts=OperatorAlerts(pool, plain, settings.alerts_url, settings.alerts_headers),
         coins=CoinNetworks(pool, assets, utc_now, is_open=settings.follows_listings),

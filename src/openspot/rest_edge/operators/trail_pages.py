@@ -7,6 +7,7 @@ from datetime import datetime
 from openspot.kit.clock import iso_from_ms, ms_from_datetime
 from openspot.kit.database import Connection, Pool
 from openspot.kit.parquet_rows import Column, ColumnType
+from openspot.rest_edge.operators.spans import Span
 from openspot.rest_edge.operators.table_files import Rows
 from openspot.rest_edge.operators.trail import ENTRIES, Entry
 
@@ -35,6 +36,14 @@ class TrailFilter:
     subject_id: str | None = None
     since: datetime | None = None
     until: datetime | None = None
+
+    def texts(self) -> dict[str, str | None]:
+        """What the trail notes of it."""
+        names = {
+            "operator": self.operator, "action": self.action, "subjectKind": self.subject_kind,
+            "subjectId": self.subject_id,
+        }  # fmt: skip
+        return names | Span(self.since, self.until).texts()
 
 
 class Trail:

@@ -4,11 +4,8 @@ import json
 from typing import Annotated
 
 from fastapi import Depends, Query
-from starlette.requests import Request
 from starlette.responses import Response
 
-from openspot.http.context import context_of
-from openspot.http.context import operator as caller
 from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit, decode_cursor, encode_cursor
 from openspot.http.paging import SerialNumber
 from openspot.http.policy import Access, Permission, Policy
@@ -16,20 +13,12 @@ from openspot.http.responses import page_response
 from openspot.http.routing import Router
 from openspot.http.validation import UtcDatetime
 from openspot.kit.clock import iso_from_ms
-from openspot.kit.log import get_logger
+from openspot.rest_edge.operators.exports import WantedFileQuery
 from openspot.rest_edge.operators.schemas import TrailEntry
 from openspot.rest_edge.operators.service import OperatorServices
-from openspot.rest_edge.operators.table_files import (
-    TABLE_FILE,
-    FileFormat,
-    FormatQuery,
-    file_response,
-    require_writable,
-)
+from openspot.rest_edge.operators.table_files import TABLE_FILE, file_response
 from openspot.rest_edge.operators.trail import Entry
 from openspot.rest_edge.operators.trail_pages import COLUMNS, TrailFilter
-
-log = get_logger("operators")
 
 _READ = Policy(Access.OPERATOR, permission=Permission.AUDIT_READ)
 _EXPORT = Policy(Access.OPERATOR, permission=Permission.AUDIT_EXPORT)
@@ -55,7 +44,7 @@ Wanted = Annotated[TrailFilter, Depends(_filter)]
 def trail_routes(prefix: str, services: OperatorServices) -> Router:
     """The routes of `/operator/trail`, below `prefix`."""
     router = Router(f"{prefix}/operator/trail", tag="operators")
-    trail = services.trail
+    trail, exports = services.trail, services.exports
 
     @router.get(
         "", _READ, response=list[TrailEntry], headers=NEXT_CURSOR_HEADER, summary="What operators did, newest first"
@@ -67,12 +56,10 @@ def trail_routes(prefix: str, services: OperatorServices) -> Router:
         return page_response(entries, encode_cursor([found[limit - 1].entry_number]) if len(found) > limit else None)
 
     @router.get("/export", _EXPORT, responses=TABLE_FILE, refusals=_BAD, summary="The same as a file, with every hash")
-    async def export_operator_actions(
-        request: Request, wanted: Wanted, written_as: FormatQuery = FileFormat.CSV
-    ) -> Response:
-        require_writable(written_as)
-        log.info("trail exported", operator=caller(request).name, request_id=context_of(request).request_id)
-        return file_response("operator-trail", written_as, COLUMNS, trail.pages(wanted))
+    async def export_operator_actions(wanted: Wanted, file: WantedFileQuery) -> Response:
+        # The pages are read afterwards, so the file has the entry that tells of it.
+        await exports.note("trail", file, wanted.texts())
+        return file_response("operator-trail", file.written_as, COLUMNS, trail.pages(wanted))
 
     return router
 

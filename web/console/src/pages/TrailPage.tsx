@@ -1,22 +1,18 @@
 import { Button, Group } from "@mantine/core";
-import { CopyIcon, DownloadIcon, EyeIcon, PersonIcon } from "@primer/octicons-react";
-import { useMutation } from "@tanstack/react-query";
+import { CopyIcon, EyeIcon, PersonIcon } from "@primer/octicons-react";
 import { useState } from "react";
 import { Card } from "#lib/components/Card.tsx";
 import { copyAndTell } from "#lib/components/CopyText.tsx";
 import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { Dialog } from "#lib/components/Dialog.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
-import { EmptyState, ProblemNote } from "#lib/components/states.tsx";
+import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
-import { saveFile } from "#lib/saveFile.ts";
 import { useUrlState } from "#lib/urlState.ts";
-import { explain, explainIfAny } from "../engine/messages.ts";
-import { fileOf, useEdge } from "../operator/client.ts";
+import { explainIfAny } from "../engine/messages.ts";
 import { dayAfter, parametersOf, type TrailEntry, useTrail } from "../operator/queries.ts";
-import { useCan } from "../operator/session.ts";
-import { FILE_FORMATS, type FileFormat } from "../parts/fileFormats.ts";
 import { DayFilter, FilterBar, TextFilter } from "../parts/filters.tsx";
+import { SaveAsFile } from "../parts/SaveAsFile.tsx";
 import { SavedViews } from "../parts/SavedViews.tsx";
 import classes from "./TrailPage.module.css";
 
@@ -45,8 +41,6 @@ const COLUMNS: readonly Column<TrailEntry>[] = [
 /** Who did what, to whom, why, from where, and what it was before and after. */
 export function TrailPage() {
   const url = useUrlState();
-  const edge = useEdge();
-  const can = useCan();
   const [shown, setShown] = useState<TrailEntry | null>(null);
   const day = { first: url.parameter("first"), last: url.parameter("last") };
   const filter = {
@@ -60,13 +54,6 @@ export function TrailPage() {
   const query = useTrail(filter, cursor);
   const isFiltered = Object.values(filter).some((value) => value !== "");
   const change = (changes: Record<string, string | null>) => url.change({ ...changes, after: null });
-  const save = useMutation({
-    mutationFn: (format: FileFormat) => {
-      const parameters = new URLSearchParams({ ...parametersOf(filter), format });
-      return fileOf(edge, `/operator/trail/export?${parameters.toString()}`);
-    },
-    onSuccess: (file, format) => saveFile(file, `operator-trail.${format}`),
-  });
   return (
     <>
       <PageHeader
@@ -74,24 +61,18 @@ export function TrailPage() {
         actions={
           <>
             <SavedViews page="trail" />
-            {can("audit.export") &&
-              FILE_FORMATS.map(({ value, label }) => (
-                <Button
-                  key={value}
-                  variant="default"
-                  leftSection={<DownloadIcon />}
-                  loading={save.isPending && save.variables === value}
-                  onClick={() => save.mutate(value)}
-                >
-                  Export as {label}
-                </Button>
-              ))}
+            <SaveAsFile
+              path="trail"
+              name="operator-trail"
+              needs="audit.export"
+              given={parametersOf(filter)}
+              holds="with addresses and every hash"
+            />
           </>
         }
       >
         What operators did, newest first. Nobody can change an entry; `openspot audit verify` proves it.
       </PageHeader>
-      {save.error && <ProblemNote problem={explain(save.error)} />}
       <Card flush>
         <DataTable
           label="Audit trail"

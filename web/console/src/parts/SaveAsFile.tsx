@@ -16,10 +16,12 @@ interface Props {
   needs: Permission;
   /** The filters that are set, as the edge takes them. */
   given: Readonly<Record<string, string>>;
+  /** What else is in the file. */
+  holds?: string;
 }
 
 /** The button that saves a list as a file, with a reason. */
-export function SaveAsFile({ path, name, needs, given }: Props) {
+export function SaveAsFile({ path, name, needs, given, holds = "with the ids of users" }: Props) {
   const can = useCan();
   const [isSaving, setSaving] = useState(false);
   const [format, setFormat] = useState<FileFormat>("csv");
@@ -48,9 +50,7 @@ export function SaveAsFile({ path, name, needs, given }: Props) {
           done={() => ["The file is saved", `${name}.${format}`]}
           onClose={() => setSaving(false)}
         >
-          <p>
-            Everything that fits the filters is in it, with the ids of users. The audit trail notes the file.
-          </p>
+          <p>Everything that fits the filters is in it, {holds}. The audit trail notes the file.</p>
           <FileFormatChoice value={format} onChange={setFormat} />
         </ReasonDialog>
       )}
