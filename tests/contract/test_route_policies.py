@@ -80,6 +80,7 @@ def test_a_users_route_names_the_scope_that_a_key_needs(route: Route) -> None:
         "DELETE": {Scope.CANCEL},
         "POST": {Scope.TRADE, Scope.READ},
         "PATCH": {Scope.TRADE},
+        "PUT": {Scope.TRADE},
     }.get(route.method, set())
     name = f"{route.method} {route.path}"
     if name in UNLIMITED_ONLY or (route.path.startswith(PERSONAL) and name != SAVED_ADDRESSES):
