@@ -12,6 +12,7 @@ import pytest
 from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
 from openspot.engine.admin.market_listing_routes import WAIT_S_MAX
 from openspot.engine.journal.inspection import verify
+from openspot.kit.disk import Disk
 from openspot.kit.settings import Settings
 from tests.support.admin_client import AdminClient
 from tests.support.coin_pictures import SVG, brand_with_coins
@@ -271,6 +272,30 @@ async def test_an_announced_market_opens_by_its_schedule_through_all_phases(engi
     assert (await buy(engine)).status == pb.ACCEPTED
     sold = await engine.place("sell", "1", "1", "bob", symbol="DOGE-USD", price=1_000, quantity=100)
     assert sold.filled_quantity == 100
+
+
+async def test_a_status_that_was_due_while_the_disk_was_full_is_given_once_there_is_space(
+    engine: EngineClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    due = int(time.time() * 1000) + 1000
+    refusals: list[str] = []
+
+    def refusal(_: Disk) -> str:
+        if time.time() * 1000 < due:
+            return ""
+        refusals.append("the disk is full")
+        return refusals[-1]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Disk, "refusal", property(refusal))
+        await list_doge(engine, status="announced", schedule=[{"status": "post-only", "at": due}])
+        await eventually(lambda: len(refusals) > 2)
+        assert await status_of(engine) == "announced"
+
+    async def takes_orders() -> bool:
+        return await status_of(engine) == "post-only"
+
+    await eventually(takes_orders)
 
 
 async def test_delisting_ends_orders_first_and_leaves_book_trades_and_balances(engine: EngineClient) -> None:

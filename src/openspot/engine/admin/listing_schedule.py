@@ -38,7 +38,9 @@ class ListingSchedule:
                 for symbol in due:
                     await self._advance(symbol)
             except EngineStoppedError:
-                return
+                # Without space on the disk, commands are refused for a while only.
+                if self._engine.sequencer.has_ended:
+                    return
             if due:
                 await asyncio.sleep(PAUSE_S)
             else:

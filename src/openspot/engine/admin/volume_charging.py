@@ -77,8 +77,11 @@ class VolumeCharging:
             while True:
                 try:
                     await self.turn()
-                except EngineStoppedError:
-                    return
+                except EngineStoppedError as error:
+                    # Without space on the disk, commands are refused for a while only.
+                    if self._engine.sequencer.has_ended:
+                        return
+                    log.warning("fees by volume wait", reason=str(error))
                 except Exception:
                     log.exception("failed to update fees by volume")
                 await asyncio.sleep(self._engine.settings.volume_tier_interval_s)

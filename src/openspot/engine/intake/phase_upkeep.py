@@ -17,10 +17,16 @@ from openspot.kit.clock import NANOSECONDS_PER_MS
 SLEEP_MAX_S = 60.0
 
 
-class Send(Protocol):
-    """Submits commands with a note each, and calls `then` once they are applied."""
+class Sender(Protocol):
+    """Sends the engine its own commands."""
 
-    def __call__(self, commands: list[Command], then: Callable[[], None], note: Note = ()) -> None: ...
+    def may_send(self) -> bool:
+        """Whether commands are accepted now. If that passes, PhaseUpkeep.note is called once they may be."""
+        ...
+
+    def send(self, commands: list[Command], then: Callable[[], None], note: Note = ()) -> None:
+        """Submit commands with a note each, and call `then` once they are applied."""
+        ...
 
 
 class PhaseUpkeep:
@@ -30,11 +36,11 @@ class PhaseUpkeep:
     """
 
     def __init__(
-        self, machine: StateMachine, sequencer: Sequencer, send: Send, volatility: VolatilityGuard | None = None
+        self, machine: StateMachine, sequencer: Sequencer, sender: Sender, volatility: VolatilityGuard | None = None
     ) -> None:
         self._machine = machine
         self._sequencer = sequencer
-        self._send = send
+        self._sender = sender
         self._volatility = volatility
         self._under_way: set[int] = set()
         self._timer: asyncio.TimerHandle | None = None
@@ -48,7 +54,7 @@ class PhaseUpkeep:
         now = self._sequencer.now()
         over = [row for row in rows if row.phase == MarketPhase.UNCROSSING or 0 < row.ends_ns <= now]
         due = {row.symbol for row in over}
-        if due:
+        if due and self._sender.may_send():
             self._under_way |= due
             self._extend_or_advance(over)
         ends = [row.ends_ns for row in rows if row.symbol not in due and row.ends_ns]
@@ -69,10 +75,10 @@ class PhaseUpkeep:
         extended = {command.symbol for command in extensions}
         ended = {row.symbol for row in over} - extended
         if extended:
-            self._send(extensions, lambda: self._advanced(extended), (PhaseCause.VOLATILITY_EXTENSION.value,))
+            self._sender.send(extensions, lambda: self._advanced(extended), (PhaseCause.VOLATILITY_EXTENSION.value,))
         if ended:
             commands = [Command(CommandKind.ADVANCE_PHASE, symbol=symbol) for symbol in sorted(ended)]
-            self._send(commands, lambda: self._advanced(ended))
+            self._sender.send(commands, lambda: self._advanced(ended))
 
     def _advanced(self, symbols: set[int]) -> None:
         self._under_way -= symbols

@@ -146,6 +146,11 @@ class Sequencer:
         """Whether the journal or the state machine failed."""
         return self._failed
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether no command is accepted any more: it failed, or is closed. What `refusal` says passes."""
+        return self._stopped is not None
+
     def now(self) -> int:
         """The engine's time in nanoseconds since 1970. It is monotonic, even if the system's clock goes back."""
         self._time_ns = max(self._time_ns, self._clock())

@@ -1,6 +1,8 @@
 """Charging by volume tier, switched on and off (facts A2.7-12 to A2.7-18)."""
 
+import asyncio
 from collections.abc import AsyncIterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,9 @@ from openspot.domain.money import AMOUNT_MAX, AMOUNT_SCALE
 from openspot.engine.admin.volume_charging import VolumeCharging
 from openspot.engine.core.records import CommandKind
 from openspot.engine.engine import Engine
+from openspot.kit.disk import Disk, DiskSpace
 from openspot.kit.settings import Settings
+from openspot.kit.tasks import end_tasks
 from tests.support.engine_client import EngineClient, engine_settings, order, running_engine
 from tests.support.waiting import eventually
 
@@ -183,6 +187,26 @@ async def test_a_restart_keeps_volumes_from_the_file_and_from_events(exchange: E
     commands = exchange.engine.machine.core.command_sequence
     await exchange.charging.turn()
     assert exchange.engine.machine.core.command_sequence == commands
+
+
+async def test_fees_are_updated_again_after_the_disk_refused_them(exchange: Exchange) -> None:
+    engine = exchange.engine
+    engine.settings = engine.settings.model_copy(update={"volume_tier_interval_s": 0.02})
+    await exchange.trade("0.5")
+    looks: list[DiskSpace] = []
+
+    def full(folder: Path, reserve: int) -> DiskSpace:
+        looks.append(DiskSpace(folder, 0, 1000, reserve))
+        return looks[-1]
+
+    disk, clock = engine.disk, count()
+    engine.disk = Disk(engine.settings.data_dir, 1, look=full, monotonic=lambda: float(next(clock)))
+    turns = asyncio.create_task(exchange.charging.run())
+    await eventually(lambda: len(looks) > 1)
+    assert exchange.fees("taker") == (None, None)
+    engine.disk = disk
+    await eventually(lambda: exchange.fees("taker") == (22, 12))
+    await end_tasks(turns)
 
 
 async def _trade_fees(engine: EngineClient) -> tuple[int, int]:

@@ -141,6 +141,7 @@ async def test_a_refused_commit_acknowledges_nothing_and_stops_the_engine(setup:
         await setup.sequencer.settle()
     assert setup.machine.core.command_sequence == setup.journal.last_sequence == 19
     assert not setup.sequencer.fault.done()
+    assert setup.sequencer.has_ended
     assert setup.sequencer.is_short_of_space, "the engine can start anew once there is space"
     assert all(isinstance(outcome, NotStoredError) for outcome in outcomes), "the callers may send them again"
 
@@ -162,6 +163,7 @@ async def test_commands_are_refused_while_there_is_a_reason_and_taken_afterwards
     for attempt in (lambda: setup.sequencer.admit(1), setup.sequencer.check):
         with pytest.raises(NotStoredError, match="the engine accepts no commands: the disk is full"):
             attempt()
+    assert not setup.sequencer.has_ended
     setup.refusal = ""
     setup.sequencer.admit(1)
     await setup.submit(deposit(2, "alice", 1))

@@ -10,7 +10,7 @@ from openspot.engine.core.protocol import OrderExpiry, SymbolPhase
 from openspot.engine.core.records import Command, CommandKind, Event, EventType, decode_commands, encode_event
 from openspot.engine.intake import upkeep as module
 from openspot.engine.intake.phase_upkeep import PhaseUpkeep
-from openspot.engine.intake.sequencer import EngineStoppedError
+from openspot.engine.intake.sequencer import EngineStoppedError, NotStoredError
 from openspot.engine.intake.upkeep import Upkeep
 from openspot.engine.state.directory import Note
 from openspot.engine.state.event_batch import EventBatch
@@ -72,7 +72,8 @@ class Engine:
         self.core = self
         self.time = NOW
         self.tracks_prices = True
-        self.is_stopped = False
+        self.has_ended = False
+        self.is_disk_full = False
         self.due: list[int] = []
         self.open: dict[int, int] = {}
         """Order id → its expiry."""
@@ -100,8 +101,10 @@ class Engine:
         return self.time
 
     def check(self) -> None:
-        if self.is_stopped:
+        if self.has_ended:
             raise EngineStoppedError("the engine stops")
+        if self.is_disk_full:
+            raise NotStoredError("the disk is full")
 
     def submit(self, commands: bytes, notes: list[Any]) -> Submission:
         self.submitted.append(Submission(commands, notes))
@@ -120,8 +123,8 @@ class Engine:
         return running
 
     def ring(self, seconds: float) -> None:
-        """Let time pass until the timer runs out."""
-        timer = self.timer
+        """Let time pass until the next timer runs out."""
+        timer = min((timer for timer in self.timers if not timer.is_cancelled), key=lambda timer: timer.delay_s)
         assert timer.delay_s == seconds
         self.time += int(seconds * SECOND)
         self.timers.remove(timer)
@@ -190,10 +193,47 @@ def test_a_batch_that_the_engine_did_not_take_is_the_last_one(
 
 
 def test_an_engine_that_stops_gets_nothing_more(engine: Engine) -> None:
-    engine.is_stopped = True
+    engine.has_ended = True
     engine.due = [3]
+    engine.open = {1: NOW + 2 * SECOND}
+    engine.rows = [SymbolPhase(2, MarketPhase.HALTED, NOW, 0, True)]
     upkeep_of(engine).start()
+    engine.ring(2.0)
     assert engine.submitted == []
+    assert engine.timers == [], "nothing is tried again"
+
+
+def test_what_falls_due_while_the_disk_refuses_commands_is_done_once_it_takes_them(engine: Engine) -> None:
+    engine.open = {1: NOW + SECOND}
+    kept = upkeep_of(engine)
+    kept.start()
+    engine.is_disk_full = True
+    engine.ring(1.0)
+    engine.due = [3]
+    engine.rows = [SymbolPhase(8, MarketPhase.HALTED, NOW + SECOND, 0, True)]
+    kept.note(applied())
+    assert engine.submitted == []
+    for _ in range(3):
+        engine.ring(0.5)
+        engine.ring(0.0)
+        assert engine.submitted == []
+    engine.is_disk_full = False
+    engine.ring(0.5)
+    assert engine.kinds(0) == [(CommandKind.ACTIVATE, 3)] * 16
+    assert engine.kinds(1) == [(CommandKind.ADVANCE_PHASE, 8)]
+    engine.ring(0.0)
+    assert engine.kinds(2) == [(CommandKind.EXPIRE, 1)]
+    assert {command.timestamp for number in range(3) for command in engine.commands(number)} == {NOW + 3 * SECOND}
+    assert engine.timers == []
+
+
+def test_after_the_end_nothing_that_the_disk_refused_is_tried_again(engine: Engine) -> None:
+    engine.is_disk_full = True
+    engine.due = [3]
+    kept = upkeep_of(engine)
+    kept.start()
+    kept.close()
+    assert engine.timers[0].is_cancelled
 
 
 def test_an_order_expires_at_its_time_and_not_before(engine: Engine) -> None:
@@ -290,9 +330,13 @@ class Phases:
     def __init__(self, engine: Any, volatility: Any = None) -> None:
         self.sent: list[tuple[list[Command], Callable[[], None]]] = []
         self.notes: list[Note] = []
-        self.upkeep = PhaseUpkeep(engine, engine, self._send, volatility)
+        self.may_be_sent = True
+        self.upkeep = PhaseUpkeep(engine, engine, self, volatility)
 
-    def _send(self, commands: list[Command], then: Callable[[], None], note: Note = ()) -> None:
+    def may_send(self) -> bool:
+        return self.may_be_sent
+
+    def send(self, commands: list[Command], then: Callable[[], None], note: Note = ()) -> None:
         self.sent.append((commands, then))
         self.notes.append(note)
 
@@ -369,3 +413,15 @@ def test_an_auction_that_the_guard_lets_go_on_is_not_ended_and_the_others_are(en
     assert phases.notes == [("volatility-extension",), ()]
     phases.upkeep.note()
     assert len(phases.sent) == 2, "both are on their way"
+
+
+def test_a_market_that_may_not_be_advanced_now_is_not_taken_for_advanced(engine: Engine) -> None:
+    phases = Phases(engine, Guard(5))
+    engine.rows = [row(5, MarketPhase.AUCTION, NOW), row(6, MarketPhase.AUCTION, NOW + 2 * SECOND)]
+    phases.may_be_sent = False
+    phases.upkeep.note()
+    assert phases.sent == []
+    assert engine.timer.delay_s == 2.0
+    phases.may_be_sent = True
+    phases.upkeep.note()
+    assert [commands for commands, _ in phases.sent] == [[Command(CommandKind.SET_PHASE, symbol=5)]]
