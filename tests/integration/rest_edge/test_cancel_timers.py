@@ -142,6 +142,69 @@ async def test_a_timer_stays_due_while_the_engine_is_away_and_a_late_renewal_can
     assert orders.asked == ["u1"] * 3
 
 
+@pytest.mark.parametrize("earlier", [[], [60], [60, 0]])
+async def test_a_timer_that_is_let_run_out_is_renewed_and_ended_by_nobody_before_the_orders_are_cancelled(
+    pool: asyncpg.Pool, edge: RestClient, earlier: list[int]
+) -> None:
+    orders = Orders()
+    timers = CancelTimers(pool, orders.cancel_all, store_of(pool))
+    for timeout_s in earlier:
+        await timers.set("u1", timeout_s)
+    orders.is_away = True
+    await timers.run_out("u1")
+    for timeout_s, status in ((60, 503), (0, 409)):
+        with pytest.raises(HttpError) as refusal:
+            await timers.set("u1", timeout_s)
+        assert refusal.value.status_code == status
+    timer = await timers.get("u1")
+    assert timer.cancels_at is not None
+    assert (timer.timeout_seconds, timer.fired_at) == (0, None)
+    orders.is_away = False
+    await pool.execute("UPDATE cancel_timers SET claimed_until = NULL")
+    timer = await timers.set("u1", 60)
+    assert (timer.timeout_seconds, timer.cancelled_orders) == (60, 2)
+    assert orders.asked == ["u1"] * 2
+
+
+async def test_a_timer_that_runs_out_while_it_is_carried_out_is_carried_out_again(
+    pool: asyncpg.Pool, edge: RestClient
+) -> None:
+    orders = Orders()
+    timers = CancelTimers(pool, orders.cancel_all, store_of(pool))
+    await timers.set("u1", 60)
+    await run_out(pool, "u1")
+    ((user_id, fires_at),) = await timers._claim()
+    await timers.run_out("u1")
+    await timers._carry_out(user_id, fires_at)
+    assert (await timers.get("u1")).fired_at is None, "an order may have been placed after this cancel"
+    await timers.carry_out_due()
+    timer = await timers.get("u1")
+    assert (timer.cancels_at, timer.cancelled_orders) == (None, 2)
+    assert orders.asked == ["u1"] * 2
+
+
+async def test_a_renewal_that_began_before_the_timer_ran_out_and_waited_comes_too_late(
+    pool: asyncpg.Pool, edge: RestClient
+) -> None:
+    orders = Orders()
+    timers = CancelTimers(pool, orders.cancel_all, store_of(pool))
+    await timers.set("u1", 60)
+    async with pool.acquire() as connection, connection.transaction():
+        await connection.execute("SELECT FROM cancel_timers FOR UPDATE")
+        renewal = asyncio.create_task(timers.set("u1", 60))
+
+        async def waits() -> bool:
+            query = (
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+            )
+            return bool(await pool.fetchval(query))
+
+        await eventually(waits)
+        await connection.execute("UPDATE cancel_timers SET fires_at = clock_timestamp()")
+    assert (await renewal).cancelled_orders == 2
+    assert orders.asked == ["u1"]
+
+
 async def add_order(pool: asyncpg.Pool, user_id: str, status: str) -> None:
     """The row of one order."""
     await pool.execute(

@@ -354,6 +354,33 @@ async def test_a_cancel_on_disconnect_that_fails_is_carried_out_later(
     await eventually(carried_out)
 
 
+@pytest.mark.parametrize("timeout_s", [60, 0])
+async def test_another_session_cannot_put_off_what_a_disconnect_still_has_to_cancel(
+    complete_edge: RestClient, router: FakeRouter, pool: asyncpg.Pool, timeout_s: int
+) -> None:
+    path = "/orders/cancel-all-after"
+    assert (await complete_edge("POST", path, {"timeoutSeconds": 60})).status == 200
+    away = CancelOpenOrdersReply.refused(Refusal(RefusalCode.UNAVAILABLE, "no engine"))
+    router.bulk_replies = [away] * 1000
+    async with order_connection(complete_edge, query="?cancelOnDisconnect=true"):
+        pass
+    await eventually(lambda: len(router.bulk_cancels) >= 1)
+
+    async def is_due() -> bool:
+        return bool(await pool.fetchval("SELECT fires_at <= now() FROM cancel_timers"))
+
+    await eventually(is_due)
+    refused = await complete_edge("POST", path, {"timeoutSeconds": timeout_s})
+    assert refused.status in (409, 503)
+    assert await is_due()
+    router.bulk_replies = [CancelOpenOrdersReply(True, ("order1",))]
+
+    async def carried_out() -> bool:
+        return bool(await pool.fetchval("SELECT cancelled_orders = 1 FROM cancel_timers"))
+
+    await eventually(carried_out)
+
+
 async def test_an_edge_that_stops_finishes_what_it_was_given(settings: Settings, router: FakeRouter) -> None:
     router.submit_gate.clear()
     complete = settings.model_copy(update=UNTHROTTLED)

@@ -65,28 +65,51 @@ class CancelTimers:
         A timer that has run out is carried out first. Raises HttpError (409) while an edge does so, (503) if that is
         not possible at this moment.
         """
-        statement = f"""
-            INSERT INTO cancel_timers (user_id, timeout_s, fires_at)
-            VALUES ($1, $2, CASE WHEN $2 > 0 THEN now() + $2 * interval '1 second' END)
-            ON CONFLICT (user_id) DO UPDATE
-            SET timeout_s = EXCLUDED.timeout_s, fires_at = EXCLUDED.fires_at, claimed_until = NULL
-            WHERE cancel_timers.fires_at IS NULL OR cancel_timers.fires_at > now()
-            RETURNING {_COLUMNS}
-        """  # noqa: S608
-        row = await self._pool.fetchrow(statement, user_id, timeout_s)
+        row = await self._begin(user_id, timeout_s)
         if row is None:
             due = await self._claim_of(user_id)
             if due is None:
-                message = "your timer has run out, and your orders are being cancelled: repeat the request"
-                raise HttpError(409, message, "CANCEL_TIMER_DUE")
+                raise _due()
             await self._carry_out(user_id, due)
-            row = await self._pool.fetchrow(statement, user_id, timeout_s)
+            row = await self._begin(user_id, timeout_s)
+            if row is None:
+                raise _due()
         return _timer_of(row)
+
+    async def run_out(self, user_id: str) -> None:
+        """Let the user's timer be due now, whether it runs or not, so that nothing renews it before the orders end.
+
+        The time is a new one even if the timer was due: whoever is carrying that out may have cancelled too early.
+        """
+        await self._pool.execute(
+            """
+            INSERT INTO cancel_timers (user_id, timeout_s, fires_at) VALUES ($1, 0, now())
+            ON CONFLICT (user_id) DO UPDATE
+            SET timeout_s = EXCLUDED.timeout_s, fires_at = EXCLUDED.fires_at, claimed_until = NULL
+            """,
+            user_id,
+        )
 
     async def carry_out_due(self) -> None:
         """Carry out every timer that is due and that no other edge has claimed."""
         while claimed := await self._claim():
             await asyncio.gather(*(self._carried_out(user_id, fires_at) for user_id, fires_at in claimed))
+
+    async def _begin(self, user_id: str, timeout_s: int) -> Any:
+        """The row with its new time; None if its timer is due."""
+        # The clock is read once the row is locked: a statement may have begun before `run_out` did.
+        return await self._pool.fetchrow(
+            f"""
+            INSERT INTO cancel_timers (user_id, timeout_s, fires_at)
+            VALUES ($1, $2, CASE WHEN $2 > 0 THEN now() + $2 * interval '1 second' END)
+            ON CONFLICT (user_id) DO UPDATE
+            SET timeout_s = EXCLUDED.timeout_s, fires_at = EXCLUDED.fires_at, claimed_until = NULL
+            WHERE cancel_timers.fires_at IS NULL OR cancel_timers.fires_at > clock_timestamp()
+            RETURNING {_COLUMNS}
+            """,  # noqa: S608
+            user_id,
+            timeout_s,
+        )
 
     async def _claim(self) -> list[tuple[str, datetime]]:
         rows = await self._pool.fetch(
@@ -152,6 +175,11 @@ class CancelTimers:
                 await self._notifications.add(notification, connection)
         except OutboxFullError:
             await self._notifications.add(notification, connection, may_mail=False)
+
+
+def _due() -> HttpError:
+    message = "your timer has run out, and your orders are being cancelled: repeat the request"
+    return HttpError(409, message, "CANCEL_TIMER_DUE")
 
 
 def _timer_of(row: Any) -> CancelTimer:

@@ -20,6 +20,8 @@ from openspot.http.errors import HttpError, service_unavailable, validation_erro
 from openspot.http.inner_requests import InnerReply, InnerRequests
 from openspot.http.policy import Access, Policy, Scope
 from openspot.http.routing import Router
+from openspot.kit.backoff import Backoff, retry
+from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
 from openspot.rest_edge.orders.cancel_timers import CancelTimers
 from openspot.rest_edge.orders.connection_schemas import (
@@ -40,8 +42,10 @@ CONNECTIONS_PER_USER_MAX = 16
 FAULTS_MAX = 50
 """After so many messages that could not be read, or wrong tokens, the connection is closed."""
 IDLE_S = 120.0
-RETRY_AFTER_CUT_S = 1
-"""If the orders of a lost connection cannot be cancelled at once, their user's timer runs out after this time."""
+CUT_ATTEMPTS_MAX = 20
+RETRY_PAUSE_S_MIN = 0.1
+RETRY_PAUSE_S_MAX = 2.0
+"""While neither engine nor database answers, the cancel after a cut is tried again: for about half a minute."""
 
 TOO_MANY_FAULTS, IDLE_TIMEOUT = 1008, 4408
 
@@ -99,13 +103,23 @@ class OrderConnections:
 
     async def _cancel(self, user_id: str) -> None:
         """Cancel all orders of the user, now, or by the timer, which every edge carries out until it succeeds."""
+
+        def note(error: Exception) -> None:
+            log.warning("orders to be cancelled on disconnect not noted", user_id=user_id, error=repr(error))
+
+        backoff = Backoff(RETRY_PAUSE_S_MIN, RETRY_PAUSE_S_MAX, attempts_max=CUT_ATTEMPTS_MAX)
+        try:
+            await retry(lambda: self._cancel_or_note(user_id), TRANSIENT_ERRORS, backoff, note)
+        except TRANSIENT_ERRORS as error:
+            log.error("orders not cancelled on disconnect", user_id=user_id, error=repr(error))
+
+    async def _cancel_or_note(self, user_id: str) -> None:
+        """Cancel all orders of the user, or let the timer be due. Raises TRANSIENT_ERRORS if both fail."""
         try:
             cancelled = await self._orders.cancel_all_open(user_id)
-        except HttpError as error:
+        except (HttpError, *TRANSIENT_ERRORS) as error:
             log.warning("orders not cancelled on disconnect at once", user_id=user_id, reason=str(error))
-            # It raises if a timer has run out already, which is carried out in the same way.
-            with suppress(HttpError):
-                await self._timers.set(user_id, RETRY_AFTER_CUT_S)
+            await self._timers.run_out(user_id)
         else:
             log.info("orders cancelled on disconnect", user_id=user_id, orders=len(cancelled))
 
