@@ -112,12 +112,13 @@ class EngineCommands:
             raise EngineAmbiguousError(f"{len(response.orders)} answers to {len(orders)} amendments")
         return list(response.orders)
 
-    async def set_mark_price(self, symbol: str, price: int, gap_ms: int | None = None) -> str:
+    async def set_mark_price(self, symbol: str, price: int, gap_ms: int | None = None, symbol_id: int = 0) -> str:
         """Tell a symbol's mark price, in the engine's units. Returns why the engine refused it, else an empty text.
 
-        `gap_ms` is for how long no price counted before, None if that is not known. Raises EngineError.
+        With `symbol_id` it is refused if another symbol has the name by now. `gap_ms` is for how long no price counted
+        before, None if that is not known. Raises EngineError.
         """
-        request = orders_pb2.SetMarkPriceRequest(symbol=symbol, price=price, gap_ms=gap_ms)
+        request = orders_pb2.SetMarkPriceRequest(symbol=symbol, price=price, gap_ms=gap_ms, symbol_id=symbol_id)
         response = await self._call("SetMarkPrice", request, orders_pb2.SetMarkPriceResponse, self._query_timeout_s)
         return response.result_code if response.status == orders_pb2.REJECTED else ""
 

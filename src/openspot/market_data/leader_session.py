@@ -402,5 +402,7 @@ class LeaderSession:
                     if self.markets.get(market.symbol) is None:
                         self.markets.set_base(market.symbol, base)
                         await self._publish_books()
+            if self._settings.has_complete_rules:
+                await self._mark_prices.renew()
         except EngineError as error:
             log.warning("new markets not read", error=str(error))

@@ -123,6 +123,14 @@ async def test_the_mark_price_fires_more_stops_than_one_command_activates(engine
     assert (refused.status, refused.result_code) == (pb.REJECTED, "INVALID_SYMBOL")
 
 
+async def test_a_mark_price_that_is_scaled_for_another_symbol_of_the_name_is_refused(engine: EngineClient) -> None:
+    _, markets = await engine.request("GET", "/api/v1/markets")
+    (number,) = (market["symbolId"] for market in markets if market["symbol"] == "BTC-USD")
+    for symbol_id, code in ((number, "SUCCESS"), (number + 1, "INVALID_SYMBOL")):
+        request = pb.SetMarkPriceRequest(symbol="BTC-USD", price=10_501, symbol_id=symbol_id)
+        assert (await engine.orders.SetMarkPrice(request)).result_code == code
+
+
 async def test_the_answer_to_a_trailing_order_that_gets_less_says_where_its_limit_is_now(engine: EngineClient) -> None:
     await engine.fund("alice")
     await engine.orders.SetMarkPrice(pb.SetMarkPriceRequest(symbol="BTC-USD", price=100_00))

@@ -1,5 +1,6 @@
 """Which fair prices the engine is told, and how often."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,13 +19,16 @@ class Engine:
         self.gap_ms: int | None = None
         self.refusal = ""
         self.fault: Exception | None = None
+        self.specs = {"BTC-USD": SPEC}
 
     async def symbols(self) -> dict[str, Any]:
-        return {"BTC-USD": SPEC}
+        return dict(self.specs)
 
-    async def set_mark_price(self, symbol: str, price: int, gap_ms: int | None = None) -> str:
+    async def set_mark_price(self, symbol: str, price: int, gap_ms: int | None = None, symbol_id: int = 0) -> str:
         if self.fault is not None:
             raise self.fault
+        if symbol not in self.specs or symbol_id != self.specs[symbol].symbol_id:
+            return "INVALID_SYMBOL"
         self.told.append((symbol, price))
         self.gap_ms = gap_ms
         return self.refusal
@@ -103,3 +107,60 @@ async def test_with_a_price_goes_for_how_long_none_counted_before_it() -> None:
         assert await desk.second("150", "disputed") == []
     await desk.second("102")
     assert desk.engine.gap_ms == 61_000
+
+
+FINER = replace(SPEC, symbol_id=2, quote_scale_k=1000)
+"""Another symbol with the same name, whose prices have one more place."""
+
+
+async def test_a_symbol_that_was_created_again_is_told_the_price_in_its_own_units() -> None:
+    desk = Desk()
+    assert await desk.second("50.01") == [("BTC-USD", 5001)]
+    desk.engine.specs = {"BTC-USD": FINER}
+    await desk.prices.renew()
+    assert await desk.second("50.01") == [("BTC-USD", 50_010)]
+    assert desk.engine.gap_ms is None, "no price of it counted before"
+    await desk.prices.renew()
+    assert await desk.second("50.01") == []
+
+
+async def test_a_new_symbol_with_the_same_scale_is_told_a_price_that_stands() -> None:
+    desk = Desk()
+    assert await desk.second("50.01") == [("BTC-USD", 5001)]
+    desk.engine.specs = {"BTC-USD": replace(SPEC, symbol_id=2)}
+    await desk.prices.renew()
+    assert await desk.second("50.01") == [("BTC-USD", 5001)]
+
+
+async def test_a_price_that_is_scaled_for_a_symbol_that_is_no_more_is_refused_and_told_anew() -> None:
+    desk = Desk()
+    await desk.second("50.01")
+    desk.engine.specs = {"BTC-USD": FINER}
+    assert await desk.second("50.02") == []
+    assert await desk.second("50.02") == [("BTC-USD", 50_020)]
+
+
+async def test_a_symbol_that_was_deleted_while_it_refused_is_told_at_once_when_it_is_created_again() -> None:
+    desk = Desk()
+    desk.engine.refusal = "SYMBOL_INACTIVE"
+    await desk.second("50.01")
+    desk.engine.refusal, desk.engine.specs = "", {}
+    await desk.prices.renew()
+    assert await desk.second("50.01") == []
+    desk.engine.specs = {"BTC-USD": FINER}
+    assert await desk.second("50.01") == [("BTC-USD", 50_010)]
+
+
+async def test_what_was_told_to_a_symbol_that_ended_meanwhile_is_told_to_its_successor() -> None:
+    desk = Desk()
+    answer = desk.engine.set_mark_price
+
+    async def late(symbol: str, price: int, gap_ms: int | None = None, symbol_id: int = 0) -> str:
+        refusal = await answer(symbol, price, gap_ms, symbol_id)
+        desk.engine.specs = {"BTC-USD": replace(SPEC, symbol_id=2)}
+        await desk.prices.renew()
+        return refusal
+
+    desk.engine.set_mark_price = late  # type: ignore[method-assign]
+    await desk.second("50.01")
+    assert await desk.second("50.01") == [("BTC-USD", 5001)]

@@ -345,14 +345,18 @@ class CommandIntake:
             Command(CommandKind.REDUCE, order_id=engine_order_id, account=account, quantity=quantity), ()
         )
 
-    def set_mark_price(self, symbol: str, price: int, gap_ms: int | None = None) -> asyncio.Future[CommandOutcome]:
+    def set_mark_price(
+        self, symbol: str, price: int, gap_ms: int | None = None, symbol_id: int = 0
+    ) -> asyncio.Future[CommandOutcome]:
         """Set the mark price of a symbol; the one before counted until `gap_ms` ago, if that is known.
+
+        With `symbol_id` the price is for the symbol of that number, and not for another one that got its name since.
 
         A market whose price moves too fast enters an auction first, so that the price fires no stop into a thin book.
         Raises IntakeRefusal (INVALID_SYMBOL, ENGINE_BUSY), EngineStoppedError.
         """
         spec = self._machine.directory.symbols.get(symbol)
-        if spec is None:
+        if spec is None or symbol_id not in (0, spec.symbol_id):
             raise IntakeRefusal(ResultCode.INVALID_SYMBOL)
         self._admit(2)
         interruption = self._volatility.interruption(spec, price, gap_ms) if self._volatility else None

@@ -382,7 +382,8 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
         """Set the mark price of a symbol."""
         try:
             gap_ms = request.gap_ms if request.HasField("gap_ms") else None
-            result, sequence = await _one(self._intake.set_mark_price(request.symbol, request.price, gap_ms))
+            future = self._intake.set_mark_price(request.symbol, request.price, gap_ms, request.symbol_id)
+            result, sequence = await _one(future)
         except IntakeRefusal as refusal:
             result, sequence = _refusal_result(refusal.code), 0
         except EngineStoppedError as error:

@@ -447,14 +447,16 @@ class ReduceOrderResponse(_message.Message):
     def __init__(self, order_id: _Optional[int] = ..., status: _Optional[_Union[OrderAnswer, str]] = ..., result_code: _Optional[str] = ..., remaining_quantity: _Optional[int] = ..., sequence: _Optional[int] = ...) -> None: ...
 
 class SetMarkPriceRequest(_message.Message):
-    __slots__ = ("symbol", "price", "gap_ms")
+    __slots__ = ("symbol", "price", "gap_ms", "symbol_id")
     SYMBOL_FIELD_NUMBER: _ClassVar[int]
     PRICE_FIELD_NUMBER: _ClassVar[int]
     GAP_MS_FIELD_NUMBER: _ClassVar[int]
+    SYMBOL_ID_FIELD_NUMBER: _ClassVar[int]
     symbol: str
     price: int
     gap_ms: int
-    def __init__(self, symbol: _Optional[str] = ..., price: _Optional[int] = ..., gap_ms: _Optional[int] = ...) -> None: ...
+    symbol_id: int
+    def __init__(self, symbol: _Optional[str] = ..., price: _Optional[int] = ..., gap_ms: _Optional[int] = ..., symbol_id: _Optional[int] = ...) -> None: ...
 
 class SetMarkPriceResponse(_message.Message):
     __slots__ = ("status", "result_code", "sequence")
