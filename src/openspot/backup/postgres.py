@@ -35,7 +35,10 @@ _SKIP_IDS = """
 """
 _EVENT_KNOWN = "SELECT max(sequence) FROM engine_cursors WHERE epoch = %s"
 # Whoever was logged out, or lost a session, since the backup must not be logged in again by it.
-_END_SESSIONS = ("UPDATE refresh_tokens SET revoked_at = now() WHERE revoked_at IS NULL", "DELETE FROM user_sessions")
+_END_SESSIONS = (
+    "UPDATE refresh_tokens SET revoked_at = now() WHERE used_at IS NULL AND revoked_at IS NULL",
+    "DELETE FROM user_sessions",
+)
 # The bus is new. Custody says again what the router may not have taken from the old one, which kept it for thirty days;
 # the engine counts it once.
 _SAY_AGAIN = (

@@ -14,7 +14,7 @@ _STANDING = """
         (SELECT enabled_at FROM user_mfa WHERE user_id = $1) <=
             (SELECT created_at FROM user_sessions WHERE session_id = $2 AND user_id = $1) AS had_second_factor,
         EXISTS (
-            SELECT FROM refresh_tokens WHERE family_id = $2 AND revoked_at IS NOT NULL
+            SELECT FROM refresh_tokens WHERE family_id = $2 AND used_at IS NULL AND revoked_at IS NOT NULL
         ) AS has_ended
 """
 _ACCOUNTS = """

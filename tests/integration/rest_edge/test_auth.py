@@ -176,7 +176,7 @@ async def test_of_two_refreshes_at_once_one_wins_and_the_session_ends(visitor: R
     assert sorted(reply.status for reply in replies) == [200, 401, 401, 401, 401, 401]
     [winner] = [reply for reply in replies if reply.status == 200]
     assert (await refresh(visitor, winner.body["refreshToken"])).status == 401
-    assert await pool.fetchval("SELECT count(*) FROM refresh_tokens WHERE revoked_at IS NULL") == 0
+    assert await pool.fetchval("SELECT count(*) FROM refresh_tokens WHERE used_at IS NULL AND revoked_at IS NULL") == 0
 
 
 async def test_an_expired_or_unknown_refresh_token_is_refused(visitor: RestClient, pool: asyncpg.Pool) -> None:

@@ -9553,7 +9553,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description too many requests: Retry-After says when to come back */
+            /** @description too many requests, or the session was refreshed too often: the token stays as good as it was */
             429: {
                 headers: {
                     [name: string]: unknown;

@@ -71,7 +71,10 @@ def auth_routes(prefix: str, auth: AuthService, proof: MailProof) -> Router:
 
     @router.post(
         "/refresh", _VISITOR, response=TokensResponse,
-        refusals={401: "the token is not valid, or was used before, which ends the session"},
+        refusals={
+            401: "the token is not valid, or was used before, which ends the session",
+            429: "too many requests, or the session was refreshed too often: the token stays as good as it was",
+        },
         summary="New tokens for a refresh token, which works once",
     )  # fmt: skip
     async def refresh(request: Request, body: RefreshBody) -> Response:

@@ -173,12 +173,22 @@ class AuthService:
         return tokens
 
     async def refresh(self, refresh_token: str, origin: Origin) -> Tokens:
-        """Exchange a refresh token for new tokens. 401 if it is not valid. A second use ends the session."""
+        """Exchange a refresh token for new tokens. A second use ends the session.
+
+        401 if the token is not valid; 429, with the token as good as before, if the session is refreshed too often.
+        """
         now = utc_now()
         token = new_token()
         rotation = await self._store.rotate(
-            token_hash(refresh_token), token_hash(token), now, now + self._sessions.refresh_life
+            token_hash(refresh_token),
+            token_hash(token),
+            now,
+            now + self._sessions.refresh_life,
+            self._sessions.access_life,
         )
+        if rotation.fault is RefreshFault.TOO_OFTEN:
+            message = f"this session is refreshed too often: try again in {rotation.wait_s} s"
+            raise HttpError(429, message, "TOO_MANY_REFRESHES", headers={"Retry-After": str(rotation.wait_s)})
         if rotation.fault is not None:
             if rotation.fault is RefreshFault.REUSED:
                 log.warning("a refresh token was used twice: session ended", user_id=rotation.user_id)

@@ -1,21 +1,33 @@
 """Users and refresh tokens in the shared database, so that every process of the edge knows them (fact A5-09).
 
 A row has only the hash of a refresh token. The tokens of one login form a family. Each use of a token makes the next
-one of its family. A second use revokes the family, because two parties hold the token.
+one of its family. A second use revokes the family, because two parties hold the token. A family is revoked by its one
+unused token, however many it has used.
 """
 
+import math
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import Enum, auto
 
 from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import rows_changed
+from openspot.rest_edge.identity.credentials.refresh_pace import after_refresh
 
 NETWORKS_MAX = 50
 # Only one transaction changes a family at a time. Otherwise a token made during the revocation would survive it.
 _LOCK_FAMILY = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))"
 
 REVOKED_SINCE = "SELECT family_id FROM refresh_tokens WHERE revoked_at >= $1 AND used_at IS NULL"
+# Along refresh_tokens_unused and refresh_tokens_unused_of_user: the used tokens of a family may be many, and stay.
+END_FAMILIES = """
+    UPDATE refresh_tokens SET revoked_at = $3
+    WHERE family_id = ANY($1::text[]) AND user_id = $2 AND used_at IS NULL AND revoked_at IS NULL
+"""
+LIVING_FAMILIES = """
+    SELECT family_id FROM refresh_tokens
+    WHERE user_id = $1 AND family_id <> $2 AND used_at IS NULL AND revoked_at IS NULL ORDER BY family_id
+"""
 _IS_LOGIN_LOCKED = "SELECT EXISTS (SELECT FROM user_locks WHERE user_id = $1 AND kind = 'login')"
 
 
@@ -48,16 +60,21 @@ class RefreshFault(Enum):
     EXPIRED = auto()
     REVOKED = auto()
     REUSED = auto()
+    TOO_OFTEN = auto()
 
 
 @dataclass(frozen=True, slots=True)
 class Rotation:
-    """The outcome of using a refresh token: a fault, or the user and family of the new token."""
+    """The outcome of using a refresh token: a fault, or the user and family of the new token.
+
+    A token that came too often can be used in `wait_s` whole seconds.
+    """
 
     family_id: str
     user_id: str
     role: str
     fault: RefreshFault | None = None
+    wait_s: int = 0
 
 
 class AuthStore:
@@ -186,8 +203,13 @@ class AuthStore:
             )
         return True
 
-    async def rotate(self, used_hash: bytes, next_hash: bytes, now: datetime, expires_at: datetime) -> Rotation:
-        """Use a refresh token and store the next one of its family, in one transaction. A reuse revokes the family."""
+    async def rotate(
+        self, used_hash: bytes, next_hash: bytes, now: datetime, expires_at: datetime, access_life: timedelta
+    ) -> Rotation:
+        """Use a refresh token and store the next one of its family, in one transaction. A reuse revokes the family.
+
+        `access_life` is the life of an access token, which says how often a family may be refreshed.
+        """
         async with self._pool.acquire() as connection, connection.transaction():
             family = await connection.fetchval("SELECT family_id FROM refresh_tokens WHERE token_hash = $1", used_hash)
             if family is None:
@@ -195,7 +217,7 @@ class AuthStore:
             await connection.execute(_LOCK_FAMILY, family)
             row = await connection.fetchrow(
                 """
-                SELECT family_id, user_id, role, expires_at, used_at, revoked_at
+                SELECT family_id, user_id, role, expires_at, used_at, revoked_at, allowance_full_at
                 FROM refresh_tokens JOIN users USING (user_id) WHERE token_hash = $1
                 """,
                 used_hash,
@@ -206,21 +228,27 @@ class AuthStore:
             if row["revoked_at"] is not None:
                 return Rotation(family_id, user_id, role, RefreshFault.REVOKED)
             if row["used_at"] is not None:
-                await connection.execute(
-                    "UPDATE refresh_tokens SET revoked_at = $2 WHERE family_id = $1 AND revoked_at IS NULL",
-                    family_id,
-                    now,
-                )
-                return Rotation(family_id, user_id, role, RefreshFault.REUSED)
+                # A used token does not say whether its family was revoked: the unused one does.
+                has_ended = rows_changed(await connection.execute(END_FAMILIES, [family_id], user_id, now)) > 0
+                fault = RefreshFault.REUSED if has_ended else RefreshFault.REVOKED
+                return Rotation(family_id, user_id, role, fault)
             if row["expires_at"] <= now:
                 return Rotation(family_id, user_id, role, RefreshFault.EXPIRED)
+            wait, full_at = after_refresh(row["allowance_full_at"], now, access_life)
+            if wait:
+                wait_s = math.ceil(wait.total_seconds())
+                return Rotation(family_id, user_id, role, RefreshFault.TOO_OFTEN, wait_s)
             await connection.execute("UPDATE refresh_tokens SET used_at = $2 WHERE token_hash = $1", used_hash, now)
             await connection.execute(
-                "INSERT INTO refresh_tokens (token_hash, family_id, user_id, expires_at) VALUES ($1, $2, $3, $4)",
+                """
+                INSERT INTO refresh_tokens (token_hash, family_id, user_id, expires_at, allowance_full_at)
+                VALUES ($1, $2, $3, $4, $5)
+                """,
                 next_hash,
                 family_id,
                 user_id,
                 expires_at,
+                full_at,
             )
             return Rotation(family_id, user_id, role)
 
@@ -252,31 +280,16 @@ class AuthStore:
 async def end_family(connection: Connection, family_id: str, user_id: str, now: datetime) -> bool:
     """Revoke a user's family, within a transaction. False if the user has no such family that is not revoked yet."""
     await connection.execute(_LOCK_FAMILY, family_id)
-    outcome = await connection.execute(
-        "UPDATE refresh_tokens SET revoked_at = $3 WHERE family_id = $1 AND user_id = $2 AND revoked_at IS NULL",
-        family_id,
-        user_id,
-        now,
-    )
-    return rows_changed(outcome) > 0
+    return rows_changed(await connection.execute(END_FAMILIES, [family_id], user_id, now)) > 0
 
 
 async def revoke_families(connection: Connection, user_id: str, kept: str, now: datetime) -> list[str]:
     """Revoke every family of a user but `kept`, within a transaction. Returns the families that this revoked."""
-    living = await connection.fetch(
-        "SELECT DISTINCT family_id FROM refresh_tokens"
-        " WHERE user_id = $1 AND family_id <> $2 AND revoked_at IS NULL ORDER BY family_id",
-        user_id,
-        kept,
-    )
+    living = await connection.fetch(LIVING_FAMILIES, user_id, kept)
     families = [row["family_id"] for row in living]
     for family in families:
         await connection.execute(_LOCK_FAMILY, family)
-    await connection.execute(
-        "UPDATE refresh_tokens SET revoked_at = $2 WHERE family_id = ANY($1::text[]) AND revoked_at IS NULL",
-        families,
-        now,
-    )
+    await connection.execute(END_FAMILIES, families, user_id, now)
     return families
 
 

@@ -47,6 +47,7 @@ class SessionStart:
     ) -> None:
         self._secret = settings.jwt_secret
         self._access_s = settings.access_token_s
+        self.access_life = timedelta(seconds=settings.access_token_s)
         self.refresh_life = timedelta(seconds=settings.refresh_token_s)
         self._store = store
         self._activity = activity

@@ -94,7 +94,7 @@ class Roles:
                     await revoke_families(connection, change.user_id, "", now)
                 # Also those of an earlier demotion, which may not have been told to every process.
                 ended = await connection.fetch(
-                    "SELECT DISTINCT family_id FROM refresh_tokens WHERE user_id = $1 AND revoked_at >= $2",
+                    "SELECT family_id FROM refresh_tokens WHERE user_id = $1 AND used_at IS NULL AND revoked_at >= $2",
                     change.user_id,
                     now - self._token_life,
                 )

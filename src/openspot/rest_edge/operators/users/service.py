@@ -23,7 +23,7 @@ from openspot.kit.log import get_logger
 from openspot.rest_edge.common.user_limits import UserLimits
 from openspot.rest_edge.identity.activity.log import ActivityKind, ActivityLog, Origin
 from openspot.rest_edge.identity.api_keys.service import ApiKeyService
-from openspot.rest_edge.identity.credentials.store import revoke_families
+from openspot.rest_edge.identity.credentials.store import end_family, revoke_families
 from openspot.rest_edge.identity.sessions.ended_sessions import EndedSessions
 from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.mail.sender import TOKEN_GAP
@@ -276,20 +276,8 @@ class OperatedUsers:
             await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", withdrawals_lock(user_id))
 
     async def _end_one(self, connection: Connection, user_id: str, session_id: str, now: datetime) -> list[str]:
-        others = await connection.fetchval(
-            "SELECT EXISTS (SELECT FROM refresh_tokens WHERE family_id = $1 AND user_id = $2 AND revoked_at IS NULL)",
-            session_id,
-            user_id,
-        )
-        if not others:
+        if not await end_family(connection, session_id, user_id, now):
             raise HttpError(404, "the user has no such session", "SESSION_NOT_FOUND")
-        await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", session_id)
-        await connection.execute(
-            "UPDATE refresh_tokens SET revoked_at = $3 WHERE family_id = $1 AND user_id = $2 AND revoked_at IS NULL",
-            session_id,
-            user_id,
-            now,
-        )
         return [session_id]
 
     async def _require_other(self, acting: Acting, user_id: str) -> None:
