@@ -286,6 +286,37 @@ async def test_a_locked_stake_comes_back_whole_or_not_at_all() -> None:
         await bench.unstake("50.01")
 
 
+async def test_what_is_left_of_a_stake_is_at_least_the_minimum_or_nothing() -> None:
+    flexible = replace(ACTIVE, product_id="flexible", type="flexible", ends_on=None)
+    bench = Bench()
+    bench.now = at(3)
+    for too_much in ("49.99", "40.01"):
+        bench.hold(flexible)
+        with pytest.raises(HttpError) as refused:
+            await bench.unstake(too_much)
+        assert refused.value.status_code == 400
+        assert refused.value.message == ["amount must be all of it, 50 USD, or leave at least 10"]
+        assert bench.tables.unstakes == {}
+    assert (await bench.unstake("40")).amount == "40"
+    assert bench.tables.balances["b1"].amount == 10 * ONE
+    for wanted in ("50", None):
+        bench.hold(flexible)
+        assert (await bench.unstake(wanted)).amount == "50"
+        assert bench.tables.balances["b1"].status == "unbonding"
+
+
+async def test_a_stake_below_a_minimum_that_was_raised_comes_back_whole_and_one_without_a_product_in_any_part() -> None:
+    small = replace(ACTIVE, product_id="flexible", type="flexible", ends_on=None, amount=5 * ONE)
+    bench = Bench()
+    bench.now = at(3)
+    bench.hold(small)
+    with pytest.raises(HttpError):
+        await bench.unstake("1")
+    assert (await bench.unstake("5")).amount == "5"
+    bench.hold(replace(small, product_id="gone"))
+    assert (await bench.unstake("4.99")).amount == "4.99"
+
+
 async def test_the_stake_of_another_user_is_not_there_and_one_that_ended_is_refused() -> None:
     bench = Bench()
     bench.hold()

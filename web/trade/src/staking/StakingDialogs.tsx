@@ -143,7 +143,7 @@ export function UnstakeDialog({
       },
     },
   );
-  const blocked = isFlexible && !sending.isUnknown ? unstakeFaultOf(stake, amount.trim()) : null;
+  const blocked = isFlexible && !sending.isUnknown ? unstakeFaultOf(stake, amount.trim(), product) : null;
   return (
     <Dialog
       onClose={onClose}

@@ -47,8 +47,14 @@ describe("staking", () => {
   it("lets good amounts pass", () => {
     expect(stakeFaultOf(flexible, "100", "100")).toBeNull();
     expect(stakeFaultOf(flexible, "100", null)).toBeNull();
-    expect(unstakeFaultOf(stake(), "10")).toBeNull();
-    expect(unstakeFaultOf(stake(), "10.1")).toMatch(/At most 10 USDT/);
+    expect(unstakeFaultOf(stake(), "10", flexible)).toBeNull();
+    expect(unstakeFaultOf(stake(), "10.1", flexible)).toMatch(/At most 10 USDT/);
+  });
+
+  it("leaves the least amount of a stake, or nothing", () => {
+    expect(unstakeFaultOf(stake(), "9", flexible)).toBeNull();
+    expect(unstakeFaultOf(stake(), "9.000001", flexible)).toMatch(/all of it back, or leave at least 1 USDT/);
+    expect(unstakeFaultOf(stake(), "9.999999", undefined)).toBeNull();
   });
 
   it("says why a stake cannot be taken back", () => {

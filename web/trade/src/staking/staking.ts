@@ -48,13 +48,19 @@ export function stakeFaultOf(product: Product, amount: string, free: string | nu
   return null;
 }
 
-/** Why an amount of a flexible stake cannot be taken back, or null. */
-export function unstakeFaultOf({ asset, amount: staked }: Stake, amount: string): string | null {
+/** Why an amount of a flexible stake cannot be taken back, or null. A product that is gone has no minimum. */
+export function unstakeFaultOf(stake: Stake, amount: string, product: Product | undefined): string | null {
+  const { asset, amount: staked } = stake;
   const value = amountOf(amount);
   if (typeof value === "string") return value;
-  return value > (readScaled(staked) ?? 0n)
-    ? t("At most {staked} {asset} is staked.", { staked: formatDecimal(staked), asset })
-    : null;
+  const left = (readScaled(staked) ?? 0n) - value;
+  if (left < 0n) return t("At most {staked} {asset} is staked.", { staked: formatDecimal(staked), asset });
+  if (product && left > 0n && left < (readScaled(product.minimum) ?? 0n))
+    return t("Take all of it back, or leave at least {minimum} {asset}.", {
+      minimum: formatDecimal(product.minimum),
+      asset,
+    });
+  return null;
 }
 
 /** Why a stake cannot be taken back now, or undefined if it can. */

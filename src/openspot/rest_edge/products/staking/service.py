@@ -127,7 +127,7 @@ class StakingService:
     async def unstake(self, user_id: str, body: UnstakeBody, operation: IdempotentOperation) -> UnstakeResponse:
         """Take back an amount, or all. Past days are accrued first. The amount earns nothing on the present day.
 
-        The unstake has the operation's id.
+        What is left is at least the product's minimum. The unstake has the operation's id.
         """
         now = utc_datetime(self._clock)
         unstake = await self._store.unstake(operation.operation_id) if operation.is_resumed else None
@@ -163,6 +163,11 @@ class StakingService:
                 assert balance.ends_on is not None, "a locked stake that is active has an end"
                 until = iso_of(midnight(balance.ends_on))
                 raise HttpError(409, f"the stake is locked until {until}", "STAKE_LOCKED")
+        product = self._products.get(balance.product_id)
+        # Each stake costs work every day: what is left must be worth it.
+        if product is not None and 0 < balance.amount - amount < product.minimum:
+            whole, least = amount_to_text(balance.amount), amount_to_text(product.minimum)
+            raise validation_error([f"amount must be all of it, {whole} {balance.asset}, or leave at least {least}"])
 
     def _is_early(self, balance: StakingBalance, now: datetime) -> bool:
         return balance.ends_on is not None and now < midnight(balance.ends_on)
