@@ -412,6 +412,41 @@ async def test_quotes_without_the_money_take_no_room_from_others_and_are_checked
     assert (await edge("POST", "/conversions", {"quoteId": rich["quoteId"]})).status == 201
 
 
+async def is_funded(edge: EdgeProducts, quote: Any) -> bool:
+    query = "SELECT is_funded FROM conversion_quotes WHERE quote_id = $1"
+    return bool(await edge.pool.fetchval(query, quote["quoteId"]))
+
+
+async def test_the_same_money_funds_one_quote_at_a_time(edge: EdgeProducts) -> None:
+    edge.transfers.fund("u2", "USD", "5000")
+    first = await quoted(edge, fromAmount="4000")
+    second = await quoted(edge, fromAmount="1000")
+    third = await quoted(edge, fromAmount="1000")
+    assert [await is_funded(edge, quote) for quote in (first, second, third)] == [True, True, False]
+    others = (await edge("POST", "/conversions/quote", WANTED | {"fromAmount": "5000"}, user="u2")).json
+    assert await is_funded(edge, others)
+    # One that has expired, or was used, holds nothing: what was used has been taken from the funds.
+    edge.pass_time(seconds=8)
+    assert (await edge("POST", "/conversions", {"quoteId": first["quoteId"]})).status == 201
+    assert not await is_funded(edge, await quoted(edge, fromAmount="1000"))
+    edge.pass_time(seconds=3)
+    assert await is_funded(edge, await quoted(edge, fromAmount="1000"))
+    assert not await is_funded(edge, await quoted(edge, fromAmount="1000"))
+
+
+async def test_money_of_a_conversion_that_is_not_decided_funds_no_quote(edge: EdgeProducts) -> None:
+    edge.transfers.faults = ["late"]
+    pending = await edge("POST", "/conversions", {"quoteId": (await quoted(edge, fromAmount="5000"))["quoteId"]})
+    assert pending.json["status"] == "pending"
+    edge.pass_time(seconds=11)
+    assert not await is_funded(edge, await quoted(edge, fromAmount="1"))
+
+
+async def test_of_quotes_at_the_same_time_the_money_funds_one(edge: EdgeProducts) -> None:
+    quotes = await asyncio.gather(*(quoted(edge, fromAmount="5000") for _ in range(6)))
+    assert [await is_funded(edge, quote) for quote in quotes].count(True) == 1
+
+
 async def test_quotes_at_the_same_time_never_pass_the_limit_together(pool: asyncpg.Pool) -> None:
     edge = limited(pool, conversion_user_limit=1000)
     refused = await asyncio.gather(*(limit_reached(edge, "300") for _ in range(8)))

@@ -41,6 +41,7 @@ class Bench:
         self.quotes: dict[str, Quote] = {}
         self.done: dict[str, Conversion] = {}
         self.used = Exposure(0, 0, 0)
+        self.promises = 0
         self.begun: list[Transfer] = []
         self.settled: list[tuple[str, str | None]] = []
         self.is_engine_away = False
@@ -86,6 +87,12 @@ class Bench:
     async def exposure(self, _connection: Any, _quote: Quote, since: datetime, now: datetime) -> Exposure:
         assert (since, now) == (self.now - timedelta(hours=1), self.now)
         return self.used
+
+    async def promised(
+        self, _connection: Any, user_id: str, asset: str, since: datetime, read_at: datetime, now: datetime
+    ) -> int:
+        assert (user_id, since, read_at, now) == ("alice", self.now - timedelta(hours=1), self.now, self.now)
+        return self.promises if asset == "USD" else 0
 
     async def add_quote(self, _connection: Any, quote: Quote) -> None:
         self.quotes[quote.quote_id] = quote
@@ -185,6 +192,15 @@ async def test_a_quote_says_whether_its_user_has_the_money() -> None:
     for available, reserved, is_funded in (("110", "0", True), ("109.99", "0", False), ("111", "1.01", False)):
         bench.funds["alice", "USD"] = (available, reserved)
         assert (await bench.quote("USD", "BTC", toAmount="1")).is_funded is is_funded
+
+
+async def test_money_that_is_promised_already_funds_no_quote() -> None:
+    bench = Bench()
+    bench.funds["alice", "USD"] = ("210", "0")
+    for promises, is_funded in ((100 * ONE, True), (100 * ONE + 1, False), (500 * ONE, False)):
+        bench.promises = promises
+        assert (await bench.quote("USD", "BTC", toAmount="1")).is_funded is is_funded
+    assert (await bench.quote("BTC", "USD", fromAmount="1")).is_funded
 
 
 async def test_the_bounds_of_the_market_are_themselves_allowed() -> None:

@@ -4,6 +4,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -165,6 +166,7 @@ class ConversionService:
                 [f"fromAmount must be between {bounds}, and would be {amount_to_text(amounts.source)}"]
             )
         value_cents = self._value(pair, amounts)
+        read_at = utc_datetime(self._clock)
         try:
             inventory = await inventory_of(self._engine, pair.destination_asset)
             funds = await funds_of(self._engine, user_id, pair.source_asset)
@@ -185,11 +187,16 @@ class ConversionService:
             spread_amount=amounts.spread,
             spread_bps=self._spread_bps,
             value_cents=value_cents,
-            is_funded=funds >= amounts.source,
+            is_funded=False,
             created_at=now,
             expires_at=now + self._quote_life,
         )
         async with self._store.pool.acquire() as connection, connection.transaction():
+            await self._store.lock_exposure(connection)
+            about = user_id, pair.source_asset
+            # The same money funds one quote at a time, or it would reserve an asset's share for all many times over.
+            promised = await self._store.promised(connection, *about, now - WINDOW, read_at, now)
+            quote = replace(quote, is_funded=funds - promised >= amounts.source)
             await self._check_exposure(connection, quote, now)
             await self._store.add_quote(connection, quote)
         return _quote_response(quote)
@@ -217,8 +224,7 @@ class ConversionService:
         return max(values)
 
     async def _check_exposure(self, connection: Connection, quote: Quote, now: datetime) -> None:
-        """Raise HttpError (409) if a limit leaves no room for the quote. Until the transaction ends, none is made."""
-        await self._store.lock_exposure(connection)
+        """Raise HttpError (409) if a limit leaves no room for the quote. The caller holds the lock of exposure."""
         before = await self._store.exposure(connection, quote, now - WINDOW, now)
         try:
             check_exposure(self._limits, before, quote)
@@ -293,6 +299,7 @@ class ConversionService:
         now = utc_datetime(self._clock)
         if now >= quote.expires_at:
             raise HttpError(409, "the quote has expired: ask for a new one", "QUOTE_EXPIRED")
+        await self._store.lock_exposure(connection)
         await self._check_exposure(connection, quote, now)
         conversion = Conversion(
             conversion_id=short_id(os.urandom(_RANDOM_BYTES)),

@@ -5,6 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from openspot.domain.money import to_amount
 from openspot.domain.owners import Owners
 from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import newest_rows, numeric
@@ -33,6 +34,17 @@ _EXPOSURE = """
             AND NOT EXISTS (SELECT FROM conversions WHERE conversions.quote_id = quotes.quote_id)
     ) AS counted
 """
+_PROMISED = """
+    SELECT coalesce(sum(from_amount), 0) FROM (
+        SELECT from_amount FROM conversion_quotes quotes
+        WHERE user_id = $1 AND from_asset = $2 AND is_funded AND expires_at > $3
+            AND NOT EXISTS (SELECT FROM conversions WHERE conversions.quote_id = quotes.quote_id)
+        UNION ALL
+        SELECT from_amount FROM conversions
+        WHERE user_id = $1 AND from_asset = $2 AND created_at > $4
+            AND (status = 'pending' OR (created_at >= $5 AND status = 'completed'))
+    ) AS counted
+"""
 _LINKS = "SELECT first_user_id, second_user_id FROM owner_links WHERE ended_at IS NULL"
 # The orders of users, and of their margin accounts.
 _OWN_LEVELS = """
@@ -58,7 +70,8 @@ _FIELDS = {
 class Quote:
     """A quote. Amounts are in units of 18 places.
 
-    `value_cents` is its value in US cents. `is_funded` says whether the user had the source amount when it was made.
+    `value_cents` is its value in US cents. `is_funded` says whether the user had the source amount when it was made,
+    beside what other quotes and conversions take.
     """
 
     quote_id: str
@@ -141,6 +154,16 @@ class ConversionStore:
         )
         assert row is not None, "a sum has one row"
         return Exposure(row["of_user"], row["of_source"], row["of_destination"])
+
+    async def promised(
+        self, connection: Connection, user_id: str, asset: str, since: datetime, read_at: datetime, now: datetime
+    ) -> int:
+        """What the user's funds in an asset are meant for already, in units of 18 places. The caller holds the lock.
+
+        That is: funded quotes that can still be used, and of the conversions after `since` those that are not decided
+        or may have been taken from the funds only after these were read, at `read_at`.
+        """
+        return to_amount(await connection.fetchval(_PROMISED, user_id, asset, now, since, read_at))
 
     async def add_quote(self, connection: Connection, quote: Quote) -> None:
         """Store a quote."""
