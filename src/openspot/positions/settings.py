@@ -31,7 +31,9 @@ class PositionSettings(EngineConnectionSettings, UserTokenSettings, PageOriginSe
         description="Currency of FIFO costs and of risk figures. Never change it once there are FIFO transactions",
     )
     position_import_bytes_max: int = Field(
-        default=2**30, ge=1024, description="Largest file of FIFO transactions; it waits in the temporary folder"
+        default=2**30,
+        ge=1024,
+        description="Largest file of FIFO transactions; at most the bytes of four wait in the temporary folder",
     )
     position_imports_max: int = Field(default=2, ge=1, description="Imports at a time; beyond it 503")
     position_transactions_max: int = Field(

@@ -9,7 +9,9 @@ import asyncpg
 import pytest
 
 from openspot.http.errors import HttpError
+from openspot.positions.app import PREFIX
 from openspot.positions.cost_basis import computation, store
+from openspot.positions.cost_basis import service as costs
 from openspot.positions.cost_basis.imports import ImportSource
 from openspot.positions.cost_basis.schemas import TransactionBody
 from openspot.positions.cost_basis.service import CostBasisService
@@ -17,6 +19,7 @@ from openspot.positions.cost_basis.store import CostBasisStore
 from openspot.positions.fifo_transaction import FILL_PATTERN
 from openspot.positions.import_rules import ImportDefaults
 from tests.support.positions import ADMIN, PositionClient
+from tests.support.waiting import eventually, stretched
 
 HEADER = "externalId,timestamp,type,account,asset,quantity,value,fee,destination\n"
 HISTORY = (
@@ -221,20 +224,60 @@ async def test_files_in_any_order_and_computed_in_any_pieces_give_the_same_resul
     assert await pool.fetchval("SELECT count(*) FROM fifo_checkpoints WHERE NOT is_newest") > 3
 
 
-async def test_one_import_of_a_user_runs_at_a_time_and_others_are_not_kept(pool: asyncpg.Pool) -> None:
-    service = CostBasisService(pool, CostBasisStore(pool), "USD", imports_max=2, transactions_max=10)
-    async with service.importing("alice"):
+async def test_a_received_file_waits_for_a_place_and_a_new_one_is_refused_while_none_is_free(
+    pool: asyncpg.Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = CostBasisService(pool, CostBasisStore(pool), "USD", imports_max=1, transactions_max=10)
+
+    async def take_place() -> None:
+        async with service.importing():
+            pass
+
+    async with service.importing():
         with pytest.raises(HttpError) as refusal:
-            async with service.importing("alice"):
-                pass
-        assert (refusal.value.status_code, refusal.value.code) == (409, "IMPORT_IN_PROGRESS")
-        async with service.importing("bob"):
-            with pytest.raises(HttpError) as full:
-                async with service.importing("carol"):
-                    pass
-        assert (full.value.status_code, full.value.code) == (503, "TOO_MANY_IMPORTS")
-    async with service.importing("alice"), service.importing("carol"):
-        pass
+            service.require_place()
+        assert (refusal.value.status_code, refusal.value.code) == (503, "TOO_MANY_IMPORTS")
+        monkeypatch.setattr(costs, "PLACE_S_MAX", 0.0)
+        with pytest.raises(HttpError) as refusal:
+            await take_place()
+        assert (refusal.value.status_code, refusal.value.code) == (503, "TOO_MANY_IMPORTS")
+        monkeypatch.setattr(costs, "PLACE_S_MAX", stretched(30))
+        waiting = asyncio.create_task(take_place())
+        await asyncio.sleep(0)
+        assert not waiting.done()
+    await waiting
+    service.require_place()
+
+
+async def begin_file(positions: PositionClient, caller: str) -> asyncio.StreamWriter:
+    """Begin an import, and send half of the first line."""
+    settings = positions.settings
+    _, writer = await asyncio.open_connection(settings.positions_host or settings.host, settings.positions_port)
+    head = (
+        f"POST {PREFIX}/fifo/transactions/import HTTP/1.1\r\nHost: x\r\nContent-Type: text/csv\r\n"
+        f"Authorization: Bearer {positions.as_user(caller)}\r\nContent-Length: 1000\r\n\r\nexternalId,times"
+    )
+    writer.write(head.encode())
+    await writer.drain()
+    return writer
+
+
+async def test_files_that_arrive_slowly_hold_up_nobody_elses_import(positions: PositionClient) -> None:
+    # As many as imports run at a time.
+    slow = {caller: await begin_file(positions, caller) for caller in ("alice", "bob")}
+    assert len(slow) == positions.settings.position_imports_max
+    try:
+        for caller in slow:
+
+            async def is_being_received(caller: str = caller) -> bool:
+                reply = await positions.import_file(caller, HEADER + HISTORY)
+                return reply.status == 409 and reply.code == "IMPORT_IN_PROGRESS"
+
+            await eventually(is_being_received)
+        assert (await positions.import_file("carol", HEADER + HISTORY)).status == 200
+    finally:
+        for writer in slow.values():
+            writer.close()
 
 
 async def test_two_services_that_import_for_one_user_store_each_row_once(pool: asyncpg.Pool) -> None:

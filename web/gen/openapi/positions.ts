@@ -3612,7 +3612,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            /** @description too many files are received or imported at a time: TOO_MANY_IMPORTS */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -8,7 +8,6 @@ the import goes on where it ended.
 import asyncio
 import codecs
 import json
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
@@ -30,10 +29,6 @@ from openspot.positions.import_rules import (
 
 BATCH = 1_000
 PIECE_BYTES = 65_536
-IN_MEMORY_BYTES = 1_048_576
-"""Files and reports up to this size do not go to disk."""
-BODY_PAUSE_S_MAX = 30.0
-BODY_S_MAX = 1_800.0
 FORMATS = {"text/csv": read_csv, "application/json": read_json, "application/x-ndjson": read_json}
 
 
@@ -56,39 +51,6 @@ class ImportReport:
     repeated: int = 0
     refused_count: int = 0
     uncovered: list[tuple[str, str]] = field(default_factory=list)
-
-
-def temporary_file() -> IO[bytes]:
-    """A file that is deleted when it is closed. A small file stays in memory."""
-    return tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES, prefix="openspot-import-")
-
-
-async def receive(pieces: AsyncIterator[bytes], file: IO[bytes], bytes_max: int) -> None:
-    """Write a request's body to `file`.
-
-    Raises HttpError: 413 if the body has more than `bytes_max` bytes, 408 if no byte arrives for BODY_PAUSE_S_MAX or
-    the body is not complete within BODY_S_MAX, 400 if it is empty.
-    """
-    size = 0
-    loop = asyncio.get_running_loop()
-    end = loop.time() + BODY_S_MAX
-    while True:
-        try:
-            async with asyncio.timeout_at(min(end, loop.time() + BODY_PAUSE_S_MAX)):
-                piece = await anext(pieces, None)
-        except TimeoutError as error:
-            headers = {"Connection": "close"}
-            raise HttpError(408, "the body did not arrive in time", "BODY_TIMEOUT", headers=headers) from error
-        if piece is None:
-            break
-        size += len(piece)
-        if size > bytes_max:
-            headers = {"Connection": "close"}
-            raise HttpError(413, f"the file must be at most {bytes_max} bytes long", headers=headers)
-        await asyncio.to_thread(file.write, piece)
-    if not size:
-        raise HttpError(400, "the body is empty: it must be a file of transactions", "EMPTY_FILE")
-    file.seek(0)
 
 
 async def store_rows(

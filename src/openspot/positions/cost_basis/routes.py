@@ -25,7 +25,8 @@ from openspot.http.responses import body_of, json_response, respond
 from openspot.http.routing import Router
 from openspot.http.validation import Currency, ParticipantId
 from openspot.positions.access import require_visible, visible
-from openspot.positions.cost_basis.imports import FORMATS, ImportSource, receive, rendered, temporary_file
+from openspot.positions.cost_basis.imports import FORMATS, ImportSource, rendered
+from openspot.positions.cost_basis.receiving import Receipts, temporary_file
 from openspot.positions.cost_basis.schemas import (
     Account,
     AssetCostBasisResponse,
@@ -75,6 +76,7 @@ def cost_basis_routes(prefix: str, cost_basis: CostBasisService, import_bytes_ma
     """The routes of `/fifo`, below `prefix`."""
     router = Router(f"{prefix}/fifo", tag="fifo")
     reader = cost_basis.reader
+    receipts = Receipts(import_bytes_max)
 
     @router.get(
         "/users", READ, response=list[OwnerResponse], headers=NEXT_CURSOR_HEADER, summary="Users with FIFO transactions"
@@ -165,6 +167,7 @@ def cost_basis_routes(prefix: str, cost_basis: CostBasisService, import_bytes_ma
             409: "an import of this user is running: IMPORT_IN_PROGRESS",
             413: "the file is too large",
             415: "the body is none of text/csv, application/json and application/x-ndjson",
+            503: "too many files are received or imported at a time: TOO_MANY_IMPORTS",
         },
         summary="Import a file of FIFO transactions",
     )  # fmt: skip
@@ -181,13 +184,12 @@ def cost_basis_routes(prefix: str, cost_basis: CostBasisService, import_bytes_ma
         media_type = context_of(request).content_type.partition(b";")[0].strip().lower().decode("latin-1")
         if media_type not in FORMATS:
             raise HttpError(415, f"the body must be a file: Content-Type one of {', '.join(FORMATS)}")
+        cost_basis.require_place()
         # The response reads this file, and closes it at its end.
         refused = temporary_file()
-        async with cost_basis.importing(owner):
-            with temporary_file() as file:
-                await receive(request.stream(), file, import_bytes_max)
-                source = ImportSource(file, media_type, mapping, ImportDefaults(account, cost_basis.currency))
-                report = await cost_basis.take_file(owner, source, refused)
+        async with receipts.received(owner, request.stream()) as file, cost_basis.importing():
+            source = ImportSource(file, media_type, mapping, ImportDefaults(account, cost_basis.currency))
+            report = await cost_basis.take_file(owner, source, refused)
         return StreamingResponse(rendered(report, owner), media_type="application/json")
 
     return router

@@ -37,6 +37,8 @@ LOTS_SHOWN = 1_000
 SHORTFALLS_SHOWN = 100
 WAIT_S_MAX = 20.0
 """A reader waits this long for a computation, and is then told to ask again."""
+PLACE_S_MAX = 30.0
+"""A received file waits this long for a place."""
 CSV_COLUMNS = (
     "disposalId", "disposedAt", "account", "asset", "reason", "quantity", "proceeds", "cost", "gain", "acquiredAt",
     "acquisitionId",
@@ -52,7 +54,6 @@ class CostBasisService:
         """At most `imports_max` imports run at a time. A user may record and import `transactions_max` transactions."""
         self._pool = pool
         self._imports = asyncio.Semaphore(imports_max)
-        self._importing: set[str] = set()
         self._transactions_max = transactions_max
         self._computing: dict[str, asyncio.Task[list[tuple[str, str]]]] = {}
         self.currency = currency
@@ -98,22 +99,23 @@ class CostBasisService:
         report.uncovered = await self.compute(user_id)
         return report
 
-    @asynccontextmanager
-    async def importing(self, user_id: str) -> AsyncIterator[None]:
-        """Take a place for one import of this user.
-
-        Raises HttpError: 409 if an import of the user runs already, 503 if no place is free.
-        """
-        if user_id in self._importing:
-            raise HttpError(409, "an import of this user is running: wait for its answer", "IMPORT_IN_PROGRESS")
+    def require_place(self) -> None:
+        """Raise HttpError (503) if no place for an import is free now, before a file is received in vain."""
         if self._imports.locked():
-            raise service_unavailable("too many imports at a time", "TOO_MANY_IMPORTS")
-        self._importing.add(user_id)
+            raise _too_many_imports()
+
+    @asynccontextmanager
+    async def importing(self) -> AsyncIterator[None]:
+        """Take a place for one import of a received file. Raises HttpError (503) if none is free for PLACE_S_MAX."""
         try:
-            async with self._imports:
-                yield
+            async with asyncio.timeout(PLACE_S_MAX):
+                await self._imports.acquire()
+        except TimeoutError as error:
+            raise _too_many_imports() from error
+        try:
+            yield
         finally:
-            self._importing.discard(user_id)
+            self._imports.release()
 
     async def compute(self, user_id: str) -> list[tuple[str, str]]:
         """Bring a user's results up to date. Returns (external id, reason) of the transactions with a new shortfall."""
@@ -207,6 +209,10 @@ class CostBasisService:
             for row in await self.reader.daily_gains(user_id)
         ]  # fmt: skip
         return [_year_response(gain) for gain in gains_by_tax_year(sums, year_begins)]
+
+
+def _too_many_imports() -> HttpError:
+    return service_unavailable("too many imports at a time", "TOO_MANY_IMPORTS")
 
 
 def _transaction(body: TransactionBody) -> FifoTransaction:
