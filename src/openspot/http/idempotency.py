@@ -35,7 +35,9 @@ _TRIES = 3
 _NOT_BEGUN = frozenset({401, 403, 405, 408, 413, 415, 429, 431})
 _UNDONE_CODES = frozenset({"ENGINE_UNREACHABLE"})
 """After a refusal with one of these codes nothing was done: the next request with the key is a new operation."""
-_NOT_BEGUN_CODES = frozenset({"VALIDATION_FAILED", "MALFORMED_JSON", "REPEATED_HEADER", "MFA_CODE_INVALID"})
+_NOT_BEGUN_CODES = frozenset(
+    {"VALIDATION_FAILED", "MALFORMED_JSON", "REPEATED_HEADER", "MFA_CODE_INVALID", "TRANSACTION_IN_PROGRESS"}
+)
 
 
 @dataclass(frozen=True, slots=True)

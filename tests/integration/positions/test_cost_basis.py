@@ -280,6 +280,42 @@ async def test_files_that_arrive_slowly_hold_up_nobody_elses_import(positions: P
             writer.close()
 
 
+async def test_transactions_of_one_user_at_once_hold_up_nobody_else(
+    positions: PositionClient, pool: asyncpg.Pool
+) -> None:
+    await positions.post("bob", "/fifo/transactions", TRANSACTION)
+    await pool.execute("INSERT INTO fifo_owners (user_id) VALUES ('alice')")
+    bobs, others = PositionClient(positions.settings), PositionClient(positions.settings)
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    async with pool.acquire() as connection:
+        held = connection.transaction()
+        await held.start()
+        await connection.execute("SELECT FROM fifo_owners WHERE user_id = 'alice' FOR UPDATE")
+        first = asyncio.create_task(positions.ask("alice", "POST", "/fifo/transactions", TRANSACTION))
+        await eventually(lambda: pool.fetchval(waiting))
+        # More than the service has connections.
+        replies = await asyncio.gather(*(
+            others.ask(
+                "alice", "POST", "/fifo/transactions", sale(f"s{number}", "01-01", "1"),
+                headers={"Idempotency-Key": "one"} if number == 0 else {},
+            )
+            for number in range(20)
+        ))  # fmt: skip
+        assert {(reply.status, reply.code) for reply in replies} == {(409, "TRANSACTION_IN_PROGRESS")}
+        assert {reply.headers["Retry-After"] for reply in replies} == {"1"}
+        assert await pool.fetchval(waiting) == 1
+        assert (await bobs.get("bob", "/fifo/bob"))["transactions"] == 1
+        await held.rollback()
+    assert (await first).status == 201
+    # The refusal was not the outcome of its key.
+    again = await others.ask(
+        "alice", "POST", "/fifo/transactions", sale("s0", "01-01", "1"), headers={"Idempotency-Key": "one"}
+    )
+    assert again.code == "SHORTFALL"
+    await bobs.close()
+    await others.close()
+
+
 async def test_two_services_that_import_for_one_user_store_each_row_once(pool: asyncpg.Pool) -> None:
     async def import_history() -> int:
         service = CostBasisService(pool, CostBasisStore(pool), "USD", imports_max=1, transactions_max=10)

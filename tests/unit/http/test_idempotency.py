@@ -21,6 +21,7 @@ from openspot.http.policy import Access, Policy
         (HttpError(400, "no", "REPEATED_HEADER"), False),
         # Otherwise a mistyped code could never be corrected under the same key.
         (HttpError(400, "no", "MFA_CODE_INVALID"), False),
+        (HttpError(409, "no", "TRANSACTION_IN_PROGRESS"), False),
         *((HttpError(status, "no"), False) for status in (401, 403, 405, 408, 413, 415, 429, 431, 500, 502, 503, 504)),
     ],
 )

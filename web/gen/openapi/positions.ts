@@ -3453,7 +3453,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the id belongs to other content, an account would hold too little, or the user has too many: TOO_MANY_TRANSACTIONS */
+            /** @description the id belongs to other content, an account would hold too little, the user has too many: TOO_MANY_TRANSACTIONS, or another one of the user is being recorded: TRANSACTION_IN_PROGRESS, Retry-After */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3489,7 +3489,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            /** @description too many results are being computed: TOO_MANY_COMPUTATIONS */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -146,8 +146,9 @@ def cost_basis_routes(prefix: str, cost_basis: CostBasisService, import_bytes_ma
     @router.post(
         "/transactions", CHANGE, status=201, response=TransactionResponse,
         refusals=NOT_FOUND | {
-            409: "the id belongs to other content, an account would hold too little, or the user has too many: "
-            "TOO_MANY_TRANSACTIONS",
+            409: "the id belongs to other content, an account would hold too little, the user has too many: "
+            "TOO_MANY_TRANSACTIONS, or another one of the user is being recorded: TRANSACTION_IN_PROGRESS, Retry-After",
+            503: "too many results are being computed: TOO_MANY_COMPUTATIONS",
         },
         responses={200: {"model": TransactionResponse, "description": "it was recorded before"}},
         summary="Record a FIFO transaction",

@@ -28,6 +28,7 @@ from openspot.positions.cost_basis.schemas import (
     YearResponse,
 )
 from openspot.positions.cost_basis.store import CostBasisStore
+from openspot.positions.cost_basis.turns import Turns
 from openspot.positions.fifo_transaction import FifoTransaction, TransactionError, TransactionKind
 from openspot.positions.import_rules import AcceptedTransaction, fingerprint
 from openspot.positions.tax_years import GainSum, TaxYearStart, YearlyGain, gains_by_tax_year
@@ -39,6 +40,8 @@ WAIT_S_MAX = 20.0
 """A reader waits this long for a computation, and is then told to ask again."""
 PLACE_S_MAX = 30.0
 """A received file waits this long for a place."""
+TURN_S_MAX = 10.0
+"""A transaction to be recorded waits this long for computations of results."""
 CSV_COLUMNS = (
     "disposalId", "disposedAt", "account", "asset", "reason", "quantity", "proceeds", "cost", "gain", "acquiredAt",
     "acquisitionId",
@@ -54,6 +57,8 @@ class CostBasisService:
         """At most `imports_max` imports run at a time. A user may record and import `transactions_max` transactions."""
         self._pool = pool
         self._imports = asyncio.Semaphore(imports_max)
+        self._turns = Turns()
+        self._adding: set[str] = set()
         self._transactions_max = transactions_max
         self._computing: dict[str, asyncio.Task[list[tuple[str, str]]]] = {}
         self.currency = currency
@@ -69,9 +74,21 @@ class CostBasisService:
         """Store one transaction. Returns it, and whether it is new.
 
         Raises HttpError: 400 if a field breaks a rule; 409 if a different transaction has its id, if it takes more than
-        its account holds, if a later transaction would then do so, or if the user has as many as allowed.
+        its account holds, if a later transaction would then do so, if the user has as many as allowed, or if another
+        one of the user is being recorded; 503 if too many results are being computed for TURN_S_MAX.
         """
         transaction = _transaction(body)
+        if user_id in self._adding:
+            message = "a transaction of this user is being recorded: wait for its answer"
+            raise HttpError(409, message, "TRANSACTION_IN_PROGRESS", headers={"Retry-After": "1"})
+        self._adding.add(user_id)
+        try:
+            async with self._turns.taken(user_id, TURN_S_MAX):
+                return await self._add(user_id, transaction)
+        finally:
+            self._adding.discard(user_id)
+
+    async def _add(self, user_id: str, transaction: FifoTransaction) -> tuple[TransactionResponse, bool]:
         mark = fingerprint(transaction)
         async with self._pool.acquire() as connection, connection.transaction():
             dirty = await store.lock_owner(connection, user_id)
@@ -119,7 +136,7 @@ class CostBasisService:
 
     async def compute(self, user_id: str) -> list[tuple[str, str]]:
         """Bring a user's results up to date. Returns (external id, reason) of the transactions with a new shortfall."""
-        async with self._pool.acquire() as connection, connection.transaction():
+        async with self._turns.taken(user_id), self._pool.acquire() as connection, connection.transaction():
             dirty = await store.lock_owner(connection, user_id)
             return [] if dirty is None else await compute(connection, user_id, dirty)
 
