@@ -7,8 +7,8 @@ from alembic import op
 
 from openspot.migrations.indexes import create_index, drop_index
 
-revision = "0070"
-down_revision = "0069"
+revision = "0071"
+down_revision = "0070"
 branch_labels = None
 depends_on = None
 
