@@ -10,9 +10,12 @@ import aiohttp
 import pytest
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
+from openspot.domain.market_phase import MarketPhase
 from openspot.engine import phase_operator
-from openspot.engine.core.records import UNCROSS_STEPS_MAX
+from openspot.engine.core.records import UNCROSS_STEPS_MAX, CommandKind
+from openspot.engine.engine import Engine
 from openspot.engine.settings import EngineSettings
+from openspot.kit.disk import Disk
 from openspot.kit.settings import Settings, as_part
 from tests.support.engine_client import EngineClient, order, running_engine
 from tests.support.engine_faults import (
@@ -198,3 +201,30 @@ async def test_an_engine_killed_in_an_auction_and_at_its_uncross_trades_each_ord
         assert len(trades) == count
         assert {trade["price"] for trade in trades} == {"100.5"}
         assert await totals(engine) == before, "an uncross made or lost money"
+
+
+async def test_a_halt_and_an_order_that_end_while_the_disk_is_full_end_once_there_is_space(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    time_ns = time.time_ns()
+    engine = await Engine.open(as_part(settings, EngineSettings), lambda: time_ns)
+    core, symbol = engine.machine.core, engine.machine.directory.symbols["BTC-USD"].symbol_id
+    await engine.intake.money(CommandKind.DEPOSIT, "alice", "USD", "1000", "")
+    placed = engine.intake.place([order("buy", "90", "1", order_id=7, expires_at_ms=time_ns // 1_000_000 + 100)]).future
+    assert placed is not None
+    await placed
+    await engine.intake.set_phase("BTC-USD", MarketPhase.HALTED, 1)
+    refusals: list[str] = []
+
+    def refusal(_: Disk) -> str:
+        refusals.append("the disk is full")
+        return refusals[-1]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Disk, "refusal", property(refusal))
+        time_ns += 5 * 10**9
+        await eventually(lambda: len(refusals) > 3)
+        assert core.order(7) is not None
+        assert [row.symbol for row in core.phases()] == [symbol]
+    await eventually(lambda: core.order(7) is None and not core.phases())
+    await engine.close()
