@@ -8,7 +8,8 @@ import { isFar, type Wanted, wantedOf } from "./amending.ts";
 import { explainOrder } from "./refusals.ts";
 import { changeOf, followsInPercent } from "./replacing.ts";
 import { EMPTY_DRAFT } from "./review.ts";
-import { termsOf, triggerName, triggerSentence } from "./trigger.ts";
+import { termsOf, triggerName } from "./trigger.ts";
+import { triggerSentence } from "./triggerSentence.ts";
 
 /** The last question before an order is changed: what it has, and what it shall have. */
 export default function AmendReview({

@@ -19,7 +19,7 @@ import type { Conditional } from "./TypeMenu.tsx";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 import { isConditional } from "../api/orderKinds.ts";
 import { useHabits, useOneClick } from "./habits.ts";
-import { kindOf, typeName } from "./labels.tsx";
+import { kindOf, typeName } from "./labels.ts";
 import { offerOf } from "./offer.ts";
 import { usePlaceOrder } from "./placing.ts";
 import {

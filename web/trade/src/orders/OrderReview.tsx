@@ -6,7 +6,7 @@ import { scaledText } from "#lib/scaled.ts";
 import { hasLimit, isConditional } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
-import { typeName } from "./labels.tsx";
+import { typeName } from "./labels.ts";
 import { listSentences } from "./lists.ts";
 import { explainOrder } from "./refusals.ts";
 import type { Draft, Review } from "./review.ts";

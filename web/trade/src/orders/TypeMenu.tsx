@@ -4,7 +4,7 @@ import { useState } from "react";
 import { t } from "#lib/language.ts";
 import { isConditional } from "../api/orderKinds.ts";
 import classes from "./OrderForm.module.css";
-import { typeName } from "./labels.tsx";
+import { typeName } from "./labels.ts";
 import type { Offer } from "./offer.ts";
 import type { Draft } from "./review.ts";
 

@@ -3,7 +3,8 @@ import { scaledText } from "#lib/scaled.ts";
 import type { Market } from "../api/queries.ts";
 import { type ConditionalDraft, draftTerms, reviewConditional } from "./conditional.ts";
 import { EMPTY_DRAFT, type Facts } from "./review.ts";
-import { triggerName, triggerSentence } from "./trigger.ts";
+import { triggerName } from "./trigger.ts";
+import { triggerSentence } from "./triggerSentence.ts";
 
 const market: Market = {
   symbol: "BTC-USD",

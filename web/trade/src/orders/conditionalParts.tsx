@@ -6,7 +6,7 @@ import type { OrderType } from "../api/orderKinds.ts";
 import { type Market } from "../api/queries.ts";
 import { type ConditionalDraft, isTrailing } from "./conditional.ts";
 import classes from "./OrderForm.module.css";
-import { typeName } from "./labels.tsx";
+import { typeName } from "./labels.ts";
 import type { Offer } from "./offer.ts";
 import { type Draft, type Review, stepped } from "./review.ts";
 import { SourceChoice } from "./SourceChoice.tsx";
@@ -15,7 +15,7 @@ import { triggerName } from "./trigger.ts";
 export { draftTerms, reviewConditional } from "./conditional.ts";
 export { ExitFields, OcoFields } from "./listFields.tsx";
 export { reviewList } from "./lists.ts";
-export { triggerSentence } from "./trigger.ts";
+export { triggerSentence } from "./triggerSentence.ts";
 
 const MEANINGS: Readonly<Record<OrderType, string>> = {
   get limit() {

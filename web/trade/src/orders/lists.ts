@@ -18,7 +18,7 @@ import {
   unready,
   waits,
 } from "./review.ts";
-import { triggerSentence } from "./trigger.ts";
+import { triggerSentence } from "./triggerSentence.ts";
 
 const otherSide = (side: Draft["side"]) => (side === "buy" ? "sell" : "buy");
 

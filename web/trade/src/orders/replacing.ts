@@ -4,7 +4,8 @@ import { toScaled } from "#lib/scaled.ts";
 import type { Schemas } from "../api/client.ts";
 import { hasLimit, isBound, type Order } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
-import { type Amendment, amendmentOf, isAmendable, isFollowing, type Wanted, wantedOf } from "./amending.ts";
+import { isAmendable, isFollowing, type Wanted, wantedOf } from "./amending.ts";
+import { type Amendment, amendmentOf } from "./amendment.ts";
 import { trailingBps, trailingFault } from "./conditional.ts";
 
 export type ReplacementBody = Schemas["ReplacementBody"];
