@@ -6,8 +6,7 @@ import { isWaiting, type Order } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
 import { isFar, type Wanted, wantedOf } from "./amending.ts";
 import { explainOrder } from "./refusals.ts";
-import { changeOf, followsInPercent } from "./replacing.ts";
-import { EMPTY_DRAFT } from "./review.ts";
+import { changeOf, followsInPercent, slippageOf } from "./replacing.ts";
 import { termsOf, triggerName } from "./trigger.ts";
 import { triggerSentence } from "./triggerSentence.ts";
 
@@ -42,6 +41,7 @@ export default function AmendReview({
     : null;
   const terms = waits && replacement ? { ...waits, distance: distance(wanted.trailing.trim()) } : waits;
   const far = body?.price !== undefined && isFar(order, wanted.price, lastPrice);
+  const slippage = replacement && slippageOf(replacement);
   const before = wantedOf(order);
   const fault = faults.price ?? faults.stopPrice ?? faults.trailing ?? faults.quantity;
   return (
@@ -101,9 +101,9 @@ export default function AmendReview({
       {replacement && (
         <p>
           {t("A new order takes its place, and follows the price from now on.")}{" "}
-          {replacement.maxSlippageBps !== undefined &&
+          {slippage !== null &&
             t("It matches at most {slippage} % from the price that fires it.", {
-              slippage: EMPTY_DRAFT.slippage,
+              slippage: formatDecimal(slippage),
             })}
         </p>
       )}

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { Order } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
 import { type Wanted, wantedOf } from "./amending.ts";
-import { changeOf, isChangeable } from "./replacing.ts";
+import { changeOf, isChangeable, slippageOf } from "./replacing.ts";
 
 const market = {
   symbol: "BTC-USD",
@@ -73,6 +73,15 @@ it("replaces an order that shall follow at another distance, and keeps all else 
   const unbounded = { ...trailing, maxSlippageBps: undefined } as unknown as Order;
   expect(of(unbounded, { trailing: "2" }).replacement).not.toHaveProperty("maxSlippageBps");
   expect(of(limited, { price: "98" }).replacement).toMatchObject({ price: "98", trailingAmount: "10" });
+});
+
+it("matches as far from the price that fires it as the order did", () => {
+  const replaced = of(trailing, { trailing: "2" }).replacement;
+  expect(replaced && slippageOf(replaced)).toBe("0.5");
+  const { replacement } = of({ ...trailing, maxSlippageBps: "512.5" }, { trailing: "2" });
+  expect(replacement && slippageOf(replacement)).toBe("5.125");
+  const unbounded = of({ ...trailing, maxSlippageBps: undefined }, { trailing: "2" });
+  expect(unbounded.replacement && slippageOf(unbounded.replacement)).toBeNull();
 });
 
 it("amends another quantity alone, so that the order goes on from the best price it has seen", () => {

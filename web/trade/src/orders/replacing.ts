@@ -1,6 +1,6 @@
 /** Changes of an order that only another order in its place can make: those of one that follows the price. Pure. */
 import { t } from "#lib/language.ts";
-import { toScaled } from "#lib/scaled.ts";
+import { scaledText, toScaled } from "#lib/scaled.ts";
 import type { Schemas } from "../api/client.ts";
 import { hasLimit, isBound, type Order } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
@@ -41,6 +41,10 @@ export function changeOf(order: Order, wanted: Wanted, market: Market): OrderCha
   const isReplaced = isMoved || body?.price !== undefined;
   return { ...amendment, body, replacement: isReplaced ? replacementOf(order, wanted) : null };
 }
+
+/** How far a replacement may go from the price that fires it, in percent; null where it has no bound of its own. */
+export const slippageOf = ({ maxSlippageBps: bps }: ReplacementBody) =>
+  bps === undefined || bps === null ? null : scaledText(toScaled(String(bps)) / 100n);
 
 /** The order in the place of one that follows: the same, but for what is wanted of it. */
 function replacementOf(order: Order, wanted: Wanted): ReplacementBody {
