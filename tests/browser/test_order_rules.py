@@ -2,11 +2,12 @@
 
 import json
 import re
-from decimal import Decimal
+from decimal import ROUND_DOWN, Decimal
 from pathlib import Path
 
 from playwright.sync_api import Route, expect
 
+from tests.support.stub_orders import fulfil
 from tests.support.trading_screen import Exchange, NewWindow
 
 SYMBOL = "SOL-USD"
@@ -40,6 +41,41 @@ def test_a_post_only_order_that_would_trade_is_refused_in_plain_words(
     expect(screen.row("Open orders", "Buy", "Limit, post-only")).to_be_visible()
 
 
+def test_the_form_judges_orders_by_the_fair_price_where_the_exchange_does(
+    new_window: NewWindow, exchange: Exchange
+) -> None:
+    maker, trader = exchange.register("fair-maker@example.com"), exchange.register("fair-taker@example.com")
+    exchange.deposit([(maker, "SOL", "10"), (trader, "USD", "10000")])
+    order = {"symbol": SYMBOL, "side": "sell", "type": "limit", "quantity": "1", "price": "155"}
+    exchange.call("POST", "orders", order, token=maker.tokens["accessToken"])
+    markets = exchange.call("GET", "markets")
+    [market] = [market for market in markets if market["symbol"] == SYMBOL]
+    market |= {"priceReference": "fair_price", "referencePrice": "400", "deviationBpsMax": 2000}
+    # The list of all markets is read again much later than the one that is shown.
+    present = dict(market)
+    screen = new_window(trader)
+    screen.page.route(re.compile("/api/v1/markets$"), lambda route: fulfil(route, markets))
+    screen.page.route(re.compile(f"/api/v1/markets/{SYMBOL}$"), lambda route: fulfil(route, present))
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    expect(screen.link("Live")).to_be_visible()
+    form = screen.page.get_by_role("form", name="Order form")
+    screen.fill_order("Buy", "Market", "1")
+    expect(form.get_by_text("Beyond this distance from the fair price nothing is traded.")).to_be_visible()
+    at_most = form.locator("dl > div").filter(has_text="You pay at most")
+    fee = Decimal(max(market["takerFee"], market["makerFee"]))
+    for fair_price, worst in (("400", Decimal(404)), ("500", Decimal(505))):
+        present["referencePrice"] = fair_price
+        paid = (worst + worst * fee / 10_000).quantize(Decimal("0.01"), rounding=ROUND_DOWN)
+        expect(at_most).to_contain_text(f"{paid.normalize():f}")
+    form.get_by_role("button", name="Max, 100 % of what is free").click()
+    amount = Decimal(form.get_by_role("textbox", name="Amount").input_value())
+    assert amount * 505 * (1 + fee / 10_000) <= 10_000 < (amount + 1) * 505 * (1 + fee / 10_000)
+    screen.fill_order("Buy", "Limit", "1", "100")
+    expect(form.get_by_text("The price is more than 20 % from the fair price, 500.")).to_be_visible()
+    expect(form.get_by_role("button", name="Buy SOL, limit")).to_be_disabled()
+    exchange.call("DELETE", "orders", token=maker.tokens["accessToken"])
+
+
 def test_a_post_only_order_that_moves_rests_one_tick_behind_the_best_ask(
     new_window: NewWindow, exchange: Exchange
 ) -> None:
@@ -57,6 +93,12 @@ def test_a_post_only_order_that_moves_rests_one_tick_behind_the_best_ask(
     expect(choice).to_have_count(0)
     form.get_by_role("checkbox", name="Post-only").check()
     choice.select_option("Move it one tick behind")
+    # The exchange takes no order that moves in a list.
+    exits = form.get_by_role("checkbox", name="Take profit, stop loss")
+    exits.check()
+    expect(choice).to_have_count(0)
+    exits.uncheck()
+    expect(choice).to_have_value("slide")
     [tick] = [market["tickSize"] for market in exchange.call("GET", "markets") if market["symbol"] == SYMBOL]
     behind = f"{Decimal('149.2') - Decimal(tick)}"
     expect(form.get_by_text(f"now at {behind} USD.")).to_be_visible()

@@ -9,6 +9,7 @@ import type { Market } from "../api/queries.ts";
 import { ChoiceField } from "../parts/ChoiceField.tsx";
 import { CheckField } from "../parts/CheckField.tsx";
 import { PercentButtons } from "../parts/PercentButtons.tsx";
+import { isFairPriced } from "./bounds.ts";
 import type { Offer } from "./offer.ts";
 import classes from "./OrderForm.module.css";
 import { type Draft, isList, type Review, waits } from "./review.ts";
@@ -104,6 +105,8 @@ export const OrderFields = memo(function OrderFields({
   const { type } = draft;
   const times = timesOf(draft, offer);
   const time = times.includes(draft.timeInForce) ? draft.timeInForce : (times[0] ?? "gtc");
+  // No order of a list moves.
+  const canSlide = offer.postOnlySlides && !isList(draft);
   const hasMore = offer.types.some(isConditional) || offer.lists.includes("oco");
   const fields = { market, offer, draft, faults, onDraft };
   const stepKeys = (field: "price" | "amount") => (event: KeyboardEvent) => {
@@ -168,7 +171,9 @@ export const OrderFields = memo(function OrderFields({
           description={
             isConditional(type)
               ? t("Beyond this distance from the price that fires it nothing is traded.")
-              : t("Beyond this distance from the last price nothing is traded.")
+              : isFairPriced(market)
+                ? t("Beyond this distance from the fair price nothing is traded.")
+                : t("Beyond this distance from the last price nothing is traded.")
           }
           value={draft.slippage}
           error={faults.slippage}
@@ -233,7 +238,7 @@ export const OrderFields = memo(function OrderFields({
         <CheckField
           label={t("Post-only")}
           description={
-            offer.postOnlySlides
+            canSlide
               ? t("The order never takes.")
               : t("The order never takes. If it would trade at once, it is refused.")
           }
@@ -242,7 +247,7 @@ export const OrderFields = memo(function OrderFields({
           onChecked={(postOnly) => onDraft({ postOnly })}
         />
       )}
-      {type === "limit" && !draft.isOco && offer.postOnlySlides && draft.postOnly && (
+      {type === "limit" && canSlide && draft.postOnly && (
         <ChoiceField
           label={t("If it would trade at once")}
           choices={[

@@ -22,11 +22,11 @@ import { useHabits, useOneClick } from "./habits.ts";
 import { kindOf, typeName } from "./labels.ts";
 import { offerOf } from "./offer.ts";
 import { usePlaceOrder } from "./placing.ts";
+import { useReferenceMarket } from "./reference.ts";
 import {
   type Draft,
   type Estimate,
   isList,
-  partOfFunds,
   type Review,
   review,
   slides,
@@ -41,8 +41,10 @@ const DepositDialog = late(
   { Missing: MissingDialog },
 );
 const Refused = late(() => import("./Refused.tsx"), { Missing: RefusedBriefly });
+const loadFunds = () => import("./funds.ts");
 /** What an order's response needs is there before the order is sent: the connection may be gone by then. */
-const loadAhead = () => void Promise.all([OrderReview.loadAhead(), Refused.loadAhead()]);
+const loadAhead = () =>
+  void Promise.all([OrderReview.loadAhead(), Refused.loadAhead(), loadFunds().catch(() => undefined)]);
 
 /** Why an order was not placed, in the words that the page has already. */
 function RefusedBriefly({ error }: { error: unknown }) {
@@ -103,7 +105,8 @@ export const OrderForm = memo(function OrderForm({
   const { symbol, baseAsset, quoteAsset } = market;
   const free = (asset: string) => balances?.find((balance) => balance.asset === asset)?.available ?? "0";
   const available = balances ? { base: free(baseAsset), quote: free(quoteAsset) } : null;
-  const facts = { market, book: state.book, lastPrice: ticker?.lastPrice ?? null, available };
+  const lastPrice = ticker?.lastPrice ?? null;
+  const facts = { market: useReferenceMarket(market), book: state.book, lastPrice, available };
   const { type } = draft;
   const waiting = isConditional(type) ? { ...draft, type } : null;
   const isPlain = waiting === null && !isList(draft);
@@ -131,9 +134,9 @@ export const OrderForm = memo(function OrderForm({
   const action = isBuy ? t("Buy {asset}, {type}", named) : t("Sell {asset}, {type}", named);
   const isOld = state.book !== null && (!state.isCurrent || link.state !== "live");
   const blocked = found.blocked ?? (available === null ? t("Your balances are on their way.") : null);
-  const newest = useRef(facts);
+  const newest = useRef({ ...facts, draft });
   useEffect(() => {
-    newest.current = facts;
+    newest.current = { ...facts, draft };
   });
   const step = useCallback(
     (before: Draft, field: "price" | "amount", by: bigint) => {
@@ -145,8 +148,11 @@ export const OrderForm = memo(function OrderForm({
   );
   const takePart = useCallback(
     (before: Draft, percent: bigint) => {
-      const amount = partOfFunds(before, newest.current, percent);
-      if (amount !== null) onDraft({ amount });
+      void loadFunds().then(({ partOfFunds }) => {
+        const amount = partOfFunds(before, newest.current, percent);
+        // What was changed meanwhile is another order.
+        if (amount !== null && newest.current.draft === before) onDraft({ amount });
+      }, tellMissing);
     },
     [onDraft],
   );

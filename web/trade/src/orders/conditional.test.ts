@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { scaledText } from "#lib/scaled.ts";
 import type { Market } from "../api/queries.ts";
 import { type ConditionalDraft, draftTerms, reviewConditional } from "./conditional.ts";
+import { partOfFunds } from "./funds.ts";
 import { EMPTY_DRAFT, type Facts } from "./review.ts";
 import { triggerName } from "./trigger.ts";
 import { triggerSentence } from "./triggerSentence.ts";
@@ -54,9 +55,9 @@ describe("an order that waits for a price", () => {
   it("holds a market buy at its stop price with slippage and fee", () => {
     const { estimate, blocked, body } = of({});
     expect(blocked).toBeNull();
-    // 110 and 1 % are 111.1; 25 bps of that are the fee.
-    expect(scaledText(estimate?.held ?? 0n)).toBe("111.37775");
-    expect(scaledText(estimate?.heldFee ?? 0n)).toBe("0.27775");
+    // 110 and 1 % are 111.1, to the tick 111; 25 bps of that are the fee.
+    expect(scaledText(estimate?.held ?? 0n)).toBe("111.2775");
+    expect(scaledText(estimate?.heldFee ?? 0n)).toBe("0.2775");
     expect(body).toEqual({
       symbol: "BTC-USD",
       side: "buy",
@@ -152,7 +153,7 @@ describe("an order that waits for a price", () => {
     [{ stopPrice: "" }, "Enter a stop price."],
     [{ type: "trailing_stop_market" }, "Enter how far it follows."],
     [{ type: "stop_limit" }, "Enter a price."],
-    [{ amount: "9" }, "Not enough USD: the order needs 1,002.39975 with the fee, 1,000 is free."],
+    [{ amount: "9" }, "Not enough USD: the order needs 1,001.4975 with the fee, 1,000 is free."],
     [{ side: "sell", stopPrice: "90", amount: "2.001" }, "Not enough BTC: the order needs 2.001, 2 is free."],
   ] satisfies [Partial<ConditionalDraft>, string][])("says why it cannot be sent: %j", (changes, reason) => {
     expect(of(changes).blocked).toBe(reason);
@@ -164,6 +165,48 @@ describe("an order that waits for a price", () => {
       "The limit is below the trigger: when it fires, the order may rest in the book unfilled.",
     ]);
     expect(of({ ...limit, price: "110" }).warnings).toEqual([]);
+  });
+
+  it("holds one that follows at its distance from the price that the exchange counts by", () => {
+    const trailing = { type: "trailing_stop_market", trailing: "10" } as const;
+    // 110, and 1 % of that, to the tick.
+    expect(scaledText(of(trailing).estimate?.held ?? 0n)).toBe("111.2775");
+    const fair = { ...market, priceReference: "fair_price", referencePrice: "104" } as const;
+    // 114.4, and 1 % of that, to the tick 115.5.
+    expect(scaledText(of(trailing, { market: fair }).estimate?.held ?? 0n)).toBe("115.78875");
+    expect(of(trailing, { market: { ...fair, referencePrice: null } }).blocked).toBe(
+      "There is no fair price yet: place a limit order.",
+    );
+    // It fires by the last price all the same.
+    const draftOf = { ...draft, ...trailing };
+    expect(draftTerms(draftOf, { ...facts, market: fair }).stopPrice).toBe("110");
+  });
+
+  it("takes all that is free for one that follows, whatever the stop price of another type was", () => {
+    const free = (changes: Partial<ConditionalDraft>) =>
+      partOfFunds({ ...draft, type: "trailing_stop_market", trailing: "10", ...changes }, facts, 100n) ?? "";
+    // 1,000 without the fee are 997.506…, at 111 each.
+    for (const stopPrice of ["", "50", "200"]) expect(free({ stopPrice })).toBe("8.986");
+    expect(of({ type: "trailing_stop_market", trailing: "10", amount: "8.986" }).blocked).toBeNull();
+    // 100 + 20, and 1 % of that, to the tick 121.
+    expect(free({ trailing: "20", trailingUnit: "quote" })).toBe("8.243");
+    expect(free({ type: "stop_market", stopPrice: "110" })).toBe("8.986");
+  });
+
+  it("has no limit further from its trigger than the market lets it, and no further slippage", () => {
+    const bounded = { market: { ...market, deviationBpsMax: 2000, slippageBpsMax: 500 } };
+    const limited = { type: "stop_limit", side: "sell", stopPrice: "90" } as const;
+    expect(of({ ...limited, price: "72" }, bounded).blocked).toBeNull();
+    expect(of({ ...limited, price: "71.5" }, bounded).blocked).toBe(
+      "The limit is more than 20 % from the price that fires the order, 90.",
+    );
+    expect(of({ slippage: "6" }, bounded).faults.slippage).toBe("At most 5 % on BTC-USD.");
+  });
+
+  it("is worth what its quantity is at its trigger, as the exchange counts", () => {
+    const about = { market: { ...market, notionalMax: "220" } };
+    expect(of({ amount: "2" }, about).blocked).toBeNull();
+    expect(of({ amount: "2.001" }, about).blocked).toBe("An order is worth at most 220 USD.");
   });
 
   it("needs a price to follow", () => {

@@ -5,14 +5,21 @@ import { divideScaled, floorTo, multiplyScaled, ONE, readScaled, scaledText, toS
 import { type ConditionalType, firesAbove, hasLimit } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
 import {
+  isBeyondBand,
+  isFairPriced,
+  limitsFault,
+  noReference,
+  referenceOf,
+  scaled,
+  withSlippage,
+} from "./bounds.ts";
+import {
   commonFaults,
   type Draft,
   type Estimate,
   type Facts,
   fundsFault,
-  fundsNeeded,
   lacking,
-  limitsFault,
   limitTerms,
   type OrderBody,
   priceFault,
@@ -20,7 +27,7 @@ import {
   sharedBody,
   slippageText,
   unready,
-  withSlippage,
+  withFee,
 } from "./review.ts";
 import { percentOfBps, type Terms } from "./trigger.ts";
 
@@ -63,17 +70,16 @@ function stopFault(draft: ConditionalDraft, facts: Facts): string | null {
     : t("It would fire at once: the last price is {price}. Enter a price below it.", { price });
 }
 
-/** The price that fires the order, at present; null where it is not known. */
-function triggerPrice(draft: ConditionalDraft, facts: Facts): bigint | null {
+/** The price that fires the order if it follows `followed` from now on; null where it is not known. */
+export function triggerPrice(draft: ConditionalDraft, followed: bigint | null): bigint | null {
   if (!isTrailing(draft.type)) return readScaled(draft.stopPrice.trim());
-  const last = facts.lastPrice === null ? null : readScaled(facts.lastPrice);
-  if (last === null) return null;
+  if (followed === null) return null;
   const distance =
     draft.trailingUnit === "quote"
       ? readScaled(draft.trailing.trim())
-      : (last * (trailingBps(draft.trailing) ?? 0n)) / BPS;
+      : (followed * (trailingBps(draft.trailing) ?? 0n)) / BPS;
   if (distance === null) return null;
-  return draft.side === "buy" ? last + distance : last - distance;
+  return draft.side === "buy" ? followed + distance : followed - distance;
 }
 
 /** The trigger of a draft, for its sentence. */
@@ -81,7 +87,7 @@ export function draftTerms(draft: ConditionalDraft, facts: Facts): Terms {
   const { type, side, triggerBy, trailing, trailingUnit } = draft;
   if (!isTrailing(type)) return { type, side, triggerBy, stopPrice: draft.stopPrice.trim(), distance: "" };
   const bps = trailingBps(trailing);
-  const present = triggerBy === "last" ? triggerPrice(draft, facts) : null;
+  const present = triggerBy === "last" ? triggerPrice(draft, scaled(facts.lastPrice)) : null;
   return {
     type,
     side,
@@ -106,21 +112,47 @@ export function reviewConditional(draft: ConditionalDraft, facts: Facts): Review
   if (trailing) faults.trailing = trailing;
   const lack = lacking(draft, market, faults) ?? lackingTrigger(draft);
   if (lack !== null) return unready(lack, faults);
-  const trigger = triggerPrice(draft, facts);
+  // The exchange reckons what an order that follows holds from the reference price, whatever it follows.
+  const trigger = triggerPrice(draft, referenceOf(facts));
+  if (trigger === null && isFairPriced(market)) return unready(noReference(market));
   if (trigger === null || trigger <= 0n) {
     return unready(t("Nobody has traded here yet, so there is no price to follow: place a limit order."));
   }
-  const limit = hasLimit(draft.type) ? readScaled(draft.price.trim()) : withSlippage(draft, trigger);
+  const limit = hasLimit(draft.type) ? readScaled(draft.price.trim()) : withSlippage(draft, market, trigger);
   if (limit === null || limit <= 0n) return unready(t("Enter a price."));
   const estimate = estimateOf(draft, facts, limit);
   return {
     faults: {},
-    blocked: limitsFault(facts, estimate, limit) ?? fundsFault(draft, facts, estimate),
+    blocked:
+      limitsFault(
+        facts,
+        estimate.quantity,
+        limit,
+        multiplyScaled(estimate.quantity, hasLimit(draft.type) ? limit : trigger),
+      ) ??
+      (hasLimit(draft.type) ? triggerBandFault(draft.type, market, trigger, limit) : null) ??
+      fundsFault(draft, facts, estimate),
     warnings: hasLimit(draft.type) ? limitWarnings(draft.side, trigger, limit) : [],
     estimate,
     needsWord: false,
     body: bodyOf(draft, facts, estimate),
   };
+}
+
+/** Why a limit is refused for its distance from the trigger, or null. */
+export function triggerBandFault(
+  type: ConditionalType,
+  market: Market,
+  trigger: bigint,
+  limit: bigint,
+): string | null {
+  // A last trade may be too old for the exchange to compare anything with it.
+  const isKnown = !isTrailing(type) || isFairPriced(market);
+  if (!isKnown || !isBeyondBand(limit, trigger, market)) return null;
+  return t("The limit is more than {percent} from the price that fires the order, {price}.", {
+    percent: percentOfBps(BigInt(market.deviationBpsMax ?? 0)),
+    price: formatDecimal(scaledText(floorTo(trigger, toScaled(market.tickSize)))),
+  });
 }
 
 function lackingTrigger(draft: ConditionalDraft): string | null {
@@ -135,7 +167,7 @@ function estimateOf(draft: ConditionalDraft, { market }: Facts, limit: bigint): 
     draft.unit === "base" ? amount : floorTo(divideScaled(amount, limit), toScaled(market.lotSize));
   const subtotal = multiplyScaled(quantity, limit);
   const fee = (subtotal * BigInt(market.takerFee)) / BPS;
-  const held = fundsNeeded(draft, market, quantity, limit);
+  const held = draft.side === "buy" ? withFee(subtotal, market) : quantity;
   return {
     quantity,
     averagePrice: limit,
@@ -146,6 +178,7 @@ function estimateOf(draft: ConditionalDraft, { market }: Facts, limit: bigint): 
     held,
     heldFee: draft.side === "buy" ? held - subtotal : 0n,
     slippageBps: 0n,
+    isThin: false,
   };
 }
 

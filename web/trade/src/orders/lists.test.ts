@@ -3,7 +3,8 @@ import { scaledText, toScaled } from "#lib/scaled.ts";
 import type { Market } from "../api/queries.ts";
 import type { Book } from "../stream/book.ts";
 import { listSentences, reviewList } from "./lists.ts";
-import { type Draft, EMPTY_DRAFT, type Facts, type ListBody, partOfFunds, review } from "./review.ts";
+import { partOfFunds } from "./funds.ts";
+import { type Draft, EMPTY_DRAFT, type Facts, type ListBody, review, slides } from "./review.ts";
 
 const market: Market = {
   symbol: "BTC-USD",
@@ -139,6 +140,51 @@ describe("an entry with exits", () => {
     expect(ofBracket({ stopLoss: "", stopLimit: "89.2" }).list?.orders).toHaveLength(2);
   });
 
+  it("sends no order that moves behind the best price, which the exchange takes in no list", () => {
+    const moving = {
+      price: "101",
+      takeProfit: "120",
+      stopLoss: "90",
+      postOnly: true,
+      postOnlyMode: "slide",
+    } as const;
+    const { list, warnings, estimate } = ofBracket(moving);
+    expect(list?.orders[0]).toMatchObject({ price: "101", postOnly: true });
+    expect(list?.orders[0]).not.toHaveProperty("postOnlyMode");
+    expect(warnings).toContain(
+      "At this price the order would trade at once. It is post-only, so the exchange will refuse it.",
+    );
+    expect(scaledText(estimate?.filledNow ?? 0n)).toBe("1");
+    expect(slides({ ...bracket, ...moving })).toBe(false);
+    expect(slides({ ...bracket, ...moving, hasExits: false })).toBe(true);
+  });
+
+  it("has exits within the bounds of the market", () => {
+    const bounded = { ...market, deviationBpsMax: 2000, slippageBpsMax: 500 };
+    const fair = { ...bounded, priceReference: "fair_price", referencePrice: "98" } as const;
+    expect(ofBracket({ takeProfit: "117.5" }, { market: fair }).blocked).toBeNull();
+    expect(ofBracket({ takeProfit: "118" }, { market: fair }).blocked).toBe(
+      "The price is more than 20 % from the fair price, 98.",
+    );
+    expect(ofBracket({ takeProfit: "120.5" }, { market: bounded }).warnings).toEqual([
+      "The price is more than 20 % from the last price, 100. The exchange refuses it, unless that trade is old.",
+    ]);
+    expect(ofBracket({ stopLimit: "71.5" }, { market: bounded }).blocked).toBe(
+      "The limit is more than 20 % from the price that fires the order, 90.",
+    );
+    expect(ofBracket({ slippage: "6" }, { market: bounded }).faults.slippage).toBe("At most 5 % on BTC-USD.");
+  });
+
+  it("expects a market entry at its worst price where the last one is beyond that", () => {
+    const fair = { ...market, priceReference: "fair_price", referencePrice: "90" } as const;
+    // 90 and 1 % are 90.9, to the tick 90.5.
+    expect(
+      ofBracket({ type: "market", takeProfit: "95", stopLoss: "90.5" }, { market: fair }).faults,
+    ).toEqual({
+      stopLoss: "The entry fills at 90.5. Enter a price below it.",
+    });
+  });
+
   it("counts lots for an amount of money, since all orders of a list have one quantity", () => {
     const { list } = ofBracket({ type: "market", unit: "quote", amount: "200" });
     expect(list?.orders.map(({ quantity, quoteQuantity }) => [quantity, quoteQuantity])).toEqual([
@@ -146,6 +192,9 @@ describe("an entry with exits", () => {
       ["1.98", undefined],
       ["1.98", undefined],
     ]);
+    // At worst 102 each: by the best ask it would be more than the money pays for then.
+    const further = ofBracket({ type: "market", unit: "quote", amount: "200", slippage: "2" });
+    expect(further.list?.orders[0]?.quantity).toBe("1.96");
   });
 });
 
@@ -163,8 +212,8 @@ describe("a limit order and a stop that cancel each other", () => {
   it("holds a buyer's money once, for the order that needs more", () => {
     const { estimate, blocked } = ofOco({ side: "buy", price: "90", stopPrice: "110", amount: "1" });
     expect(blocked).toBeNull();
-    // 110 and 1 % are 111.1, with 25 bps for the fee.
-    expect(scaledText(estimate?.held ?? 0n)).toBe("111.37775");
+    // 110 and 1 % are 111.1, to the tick 111, with 25 bps for the fee.
+    expect(scaledText(estimate?.held ?? 0n)).toBe("111.2775");
     expect(ofOco({ side: "buy", price: "90", stopPrice: "110", amount: "9" }).blocked).toMatch(
       "Not enough USD",
     );
@@ -197,6 +246,10 @@ describe("a limit order and a stop that cancel each other", () => {
       stopPrice: "It would fire at once: the last price is 100. Enter a price above it.",
     });
     expect(ofOco({ stopPrice: "" }).blocked).toBe("Enter a stop price.");
+    const bounded = { ...market, deviationBpsMax: 1900 };
+    expect(ofOco({}, { market: bounded }).warnings).toEqual([
+      "The price is more than 19 % from the last price, 100. The exchange refuses it, unless that trade is old.",
+    ]);
     expect(ofOco({ price: "" }).blocked).toBe("Enter a price.");
   });
 });

@@ -2,18 +2,17 @@
 import { formatDecimal } from "#lib/decimal.ts";
 import { t } from "#lib/language.ts";
 import { readScaled, scaledText } from "#lib/scaled.ts";
-import { limitWarnings, reviewConditional } from "./conditional.ts";
+import { limitWarnings, reviewConditional, triggerBandFault } from "./conditional.ts";
+import { bandFault, bandWarnings, boundPrice, limitsFault, slippageFault } from "./bounds.ts";
 import {
   type Draft,
   type Facts,
-  limitsFault,
   type ListBody,
   type OrderBody,
   priceFault,
   type Review,
   review,
   sharedBody,
-  slippageBps,
   slippageText,
   unready,
   waits,
@@ -49,7 +48,7 @@ function reviewOco(draft: Draft, facts: Facts): Review {
     ...limit,
     blocked: limit.blocked ?? stop.blocked,
     estimate: { ...limit.estimate, held: needsMore.held, heldFee: needsMore.heldFee },
-    warnings: stop.warnings,
+    warnings: [...limit.warnings, ...stop.warnings],
     needsWord: false,
     body: null,
     list: { type: "oco", orders: [limit.body, stop.body] },
@@ -80,30 +79,45 @@ function reviewBracket(draft: Draft, facts: Facts): Review {
   const exits = exitsOf(draft, facts, scaledText(estimate.quantity));
   const ofBounds = exits
     .map(({ price, stopPrice }) => readScaled(String(price ?? stopPrice)))
-    .map((price) => (price === null ? null : limitsFault(facts, estimate, price)))
+    .map((price) => (price === null ? null : limitsFault(facts, estimate.quantity, price)))
     .find((fault) => fault !== null);
+  const profit = readScaled(draft.takeProfit.trim());
+  const ofBands = (profit === null ? null : bandFault(facts, profit)) ?? stopBandFault(draft, facts);
   return {
     ...entry,
-    blocked: entry.blocked ?? ofBounds ?? null,
-    warnings: [...entry.warnings, ...stopWarnings(draft)],
+    blocked: entry.blocked ?? ofBounds ?? ofBands,
+    warnings: [
+      ...entry.warnings,
+      ...(profit === null ? [] : bandWarnings(facts, profit)),
+      ...stopWarnings(draft),
+    ],
     body: null,
     list: { type: exits.length === 2 ? "bracket" : "oto", orders: [body, ...exits] },
   };
 }
 
+const stopPrices = ({ stopLoss, stopLimit }: Draft) =>
+  [readScaled(stopLoss.trim()), readScaled(stopLimit.trim())] as const;
+
+function stopBandFault(draft: Draft, { market }: Facts): string | null {
+  const [trigger, limit] = stopPrices(draft);
+  return trigger === null || limit === null ? null : triggerBandFault("stop_limit", market, trigger, limit);
+}
+
 function stopWarnings(draft: Draft): string[] {
-  const [trigger, limit] = [readScaled(draft.stopLoss.trim()), readScaled(draft.stopLimit.trim())];
+  const [trigger, limit] = stopPrices(draft);
   return trigger === null || limit === null ? [] : limitWarnings(otherSide(draft.side), trigger, limit);
 }
 
 /** At which prices the entry is expected to fill: at best, and the worst at which it may rest. Null if nobody knows. */
 function entryPrices(draft: Draft, facts: Facts): { expected: bigint; worst: bigint } | null {
   const last = facts.lastPrice === null ? null : readScaled(facts.lastPrice);
-  const limit = draft.type === "limit" ? readScaled(draft.price.trim()) : last;
+  const isLimit = draft.type === "limit";
+  const limit = isLimit ? readScaled(draft.price.trim()) : boundPrice(draft, facts);
   if (limit === null) return null;
   const better = draft.side === "buy" ? last !== null && last < limit : last !== null && last > limit;
   const expected = better && last !== null ? last : limit;
-  return { expected, worst: waits(draft.timeInForce) ? limit : expected };
+  return { expected, worst: isLimit && waits(draft.timeInForce) ? limit : expected };
 }
 
 function exitFaults(draft: Draft, facts: Facts): { faults: Review["faults"]; lack: string | null } {
@@ -118,8 +132,8 @@ function exitFaults(draft: Draft, facts: Facts): { faults: Review["faults"]; lac
   if (loss) faults.stopLoss = loss;
   const limit = stopLoss === "" ? null : priceFault(draft.stopLimit, market);
   if (limit) faults.stopLimit = limit;
-  if (stopLoss !== "" && draft.stopLimit.trim() === "" && slippageBps(draft) === null)
-    faults.slippage = t("A percentage above zero, such as 1.");
+  const slippage = stopLoss !== "" && draft.stopLimit.trim() === "" ? slippageFault(draft, market) : null;
+  if (slippage) faults.slippage = slippage;
   const lack = takeProfit === "" && stopLoss === "" ? t("Enter a take profit, a stop loss or both.") : null;
   return { faults, lack };
 }

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { scaledText, toScaled } from "#lib/scaled.ts";
 import type { Market } from "../api/queries.ts";
 import type { Book } from "../stream/book.ts";
-import { type Draft, EMPTY_DRAFT, type Facts, partOfFunds, review, stepped } from "./review.ts";
+import { partOfFunds } from "./funds.ts";
+import { type Draft, EMPTY_DRAFT, type Facts, review, stepped } from "./review.ts";
 
 const market: Market = {
   symbol: "BTC-USD",
@@ -157,6 +158,66 @@ describe("an order of the form", () => {
     });
   });
 
+  it("buys as much as an amount of money pays for at the prices of the book, and holds it with its fee", () => {
+    const asks: Book = { seq: 1, bids: [], asks: [level("100", "10"), level("106", "10")] };
+    const money = { type: "market", unit: "quote", slippage: "5" } as const;
+    const all = of({ ...money, amount: "500" }, { book: asks });
+    expect(scaledText(all.estimate?.quantity ?? 0n)).toBe("5");
+    expect(scaledText(all.estimate?.subtotal ?? 0n)).toBe("500");
+    expect(scaledText(all.estimate?.held ?? 0n)).toBe("501.25");
+    expect(scaledText(all.estimate?.heldFee ?? 0n)).toBe("1.25");
+    expect(all).toMatchObject({ blocked: null, warnings: [], body: { quoteQuantity: "500" } });
+    // The engine's fee is rounded up, and the money is held whole, also where no lot is to be had for the rest.
+    const odd = of({ ...money, amount: "80.03" }, { book: asks, available: { base: "0", quote: "80.23" } });
+    expect(scaledText(odd.estimate?.quantity ?? 0n)).toBe("0.8");
+    expect(odd.blocked).toBe("Not enough USD: the order needs 80.230075 with the fee, 80.23 is free.");
+    const fine = of({ ...money, amount: "50.000000000000000001" }, { book: asks });
+    expect(scaledText(fine.estimate?.held ?? 0n)).toBe("50.125000000000000002");
+    // Ten for 1,000, and nothing more below 105.
+    const thin = of({ ...money, amount: "1200" }, { book: asks, available: null });
+    expect(scaledText(thin.estimate?.quantity ?? 0n)).toBe("10");
+    expect(thin.warnings).toEqual(["The book has 10 BTC within your slippage. The rest is cancelled."]);
+  });
+
+  it("walks the levels of the book until one is not taken whole", () => {
+    const asks: Book = {
+      seq: 1,
+      bids: [],
+      asks: [level("100", "1"), level("102", "1"), level("103", "0.001"), level("110", "10")],
+    };
+    const found = of({ type: "market", unit: "quote", amount: "151.1", slippage: "20" }, { book: asks });
+    // 1 for 100, and 0.5 for 51 of the remaining 51.1.
+    expect(scaledText(found.estimate?.quantity ?? 0n)).toBe("1.5");
+    expect(scaledText(found.estimate?.subtotal ?? 0n)).toBe("151");
+    expect(scaledText(found.estimate?.averagePrice ?? 0n)).toBe("100.6666666666");
+  });
+
+  it("cannot be sent for money that the book has nothing for", () => {
+    const asks: Book = { seq: 1, bids: [], asks: [level("102", "5")] };
+    expect(of({ type: "market", unit: "quote", amount: "50" }, { book: asks }).blocked).toBe(
+      "The book has nothing within your slippage that it pays for. Raise the amount or place a limit order.",
+    );
+    expect(of({ type: "market", unit: "quote", amount: "0.05" }, { book: asks }).blocked).toBe(
+      "That is less than one step of 0.001 BTC.",
+    );
+  });
+
+  it("buys what the money pays for at worst, by the rules of the specification", () => {
+    const about = { market: { ...market, rules: "specification" }, available: null } as const;
+    const found = of({ type: "market", unit: "quote", amount: "100", slippage: "5" }, about);
+    expect(scaledText(found.estimate?.quantity ?? 0n)).toBe("0.952");
+    expect(scaledText(found.estimate?.held ?? 0n)).toBe("100.2099");
+    expect(found.body).toMatchObject({ quoteQuantity: "100" });
+  });
+
+  it("sells for money what that is at the best bid, and says what comes in for it", () => {
+    const found = of({ type: "market", side: "sell", unit: "quote", amount: "148.5", slippage: "5" });
+    expect(found.body).toMatchObject({ quantity: "1.5" });
+    expect(found.body).not.toHaveProperty("quoteQuantity");
+    // 1 at 99 and 0.5 at 98.
+    expect(scaledText(found.estimate?.subtotal ?? 0n)).toBe("148");
+  });
+
   it.each([
     [{ price: "" }, "Enter a price."],
     [{ amount: "" }, "Enter an amount."],
@@ -185,6 +246,94 @@ describe("an order of the form", () => {
       expect(body).toBeNull();
     },
   );
+
+  it("is judged by the fair price where the exchange does so", () => {
+    const fair = {
+      ...market,
+      tickSize: "0.01",
+      priceReference: "fair_price",
+      referencePrice: "104",
+    } as const;
+    const asks: Book = {
+      seq: 1,
+      bids: [],
+      asks: [level("104", "1"), level("105.04", "1"), level("105.05", "1")],
+    };
+    const about = { market: fair, book: asks, lastPrice: "100" };
+    const buy = of({ type: "market", amount: "1" }, about);
+    expect(buy.warnings).toEqual([]);
+    // 104 and 1 % are 105.04; 25 bps of that are the fee.
+    expect(scaledText(buy.estimate?.held ?? 0n)).toBe("105.3026");
+    expect(scaledText(buy.estimate?.filledNow ?? 0n)).toBe("1");
+    expect(of({ type: "market", amount: "3" }, about).warnings).toContain(
+      "The book has 2 BTC within your slippage. The rest is cancelled.",
+    );
+    // By the last trade nothing would fill.
+    const last = { ...about, market: { ...fair, priceReference: "last_trade" } as const };
+    expect(of({ type: "market", amount: "1" }, last).warnings).toEqual([
+      "The book has 0 BTC within your slippage. The rest is cancelled.",
+    ]);
+    const none = { ...about, market: { ...fair, referencePrice: null } };
+    expect(of({ type: "market", amount: "1" }, none).blocked).toBe(
+      "There is no fair price yet: place a limit order.",
+    );
+  });
+
+  it("has its worst price at a tick that is within the slippage", () => {
+    const held = (changes: Partial<Draft>) =>
+      scaledText(of({ type: "market", amount: "1", ...changes }).estimate?.held ?? 0n);
+    // 100.7 is no price of the market, but 100.5 is; with 25 bps.
+    expect(held({ slippage: "0.7" })).toBe("100.75125");
+    // 98.6 is none either: 98.5 would be beyond the slippage, so 99 is the worst price.
+    const about = { market: { ...market, notionalMin: "98.8" } };
+    expect(of({ type: "market", side: "sell", amount: "1", slippage: "1.4" }, about).blocked).toBeNull();
+  });
+
+  it("is worth what its quantity is at the reference price, as the exchange counts", () => {
+    const about = { market: { ...market, notionalMax: "500", notionalMin: "100" }, available: null };
+    // At worst 5 × 105, but the exchange counts 5 × 100.
+    expect(of({ type: "market", amount: "5", slippage: "5" }, about).blocked).toBeNull();
+    expect(of({ type: "market", amount: "5.001", slippage: "5" }, about).blocked).toBe(
+      "An order is worth at most 500 USD.",
+    );
+    expect(of({ type: "market", amount: "0.99", slippage: "5" }, about).blocked).toBe(
+      "An order is worth at least 100 USD.",
+    );
+    expect(of({ type: "market", side: "sell", amount: "1.04", slippage: "5" }, about).blocked).toBe(
+      "An order is worth at least 100 USD.",
+    );
+    expect(of({ type: "market", unit: "quote", amount: "500.5" }, about).blocked).toBe(
+      "An order is worth at most 500 USD.",
+    );
+  });
+
+  it("goes no further than the market lets it", () => {
+    const about = { market: { ...market, slippageBpsMax: 500, deviationBpsMax: 2000 } };
+    expect(of({ type: "market", slippage: "5" }, about).faults).toEqual({});
+    expect(of({ type: "market", slippage: "5.01" }, about).faults).toEqual({
+      slippage: "At most 5 % on BTC-USD.",
+    });
+    // A limit order has no slippage.
+    expect(of({ slippage: "5.01" }, about).faults).toEqual({});
+  });
+
+  it("says of a limit far from the reference price that it is refused, and by which price", () => {
+    const bounded = { ...market, deviationBpsMax: 2000 };
+    const fair = { ...bounded, priceReference: "fair_price", referencePrice: "104" } as const;
+    expect(of({ price: "83" }, { market: fair })).toMatchObject({
+      blocked: "The price is more than 20 % from the fair price, 104.",
+      warnings: [],
+    });
+    expect(of({ price: "83.5" }, { market: fair }).blocked).toBeNull();
+    // Whether the last trade is recent enough to count, the exchange alone knows.
+    const far = of({ price: "79.5" }, { market: bounded });
+    expect(far.warnings).toEqual([
+      "The price is more than 20 % from the last price, 100. The exchange refuses it, unless that trade is old.",
+    ]);
+    expect(far.blocked).toBeNull();
+    expect(of({ price: "80" }, { market: bounded }).warnings).toEqual([]);
+    expect(of({ price: "79.5" }, { market: bounded, lastPrice: null }).warnings).toEqual([]);
+  });
 
   it("asks for a word where the price is far from the market", () => {
     expect(of({ price: "103", amount: "1" }).needsWord).toBe(true);
@@ -225,6 +374,17 @@ describe("percent buttons", () => {
     }
     expect(part({})).toBe("9.975");
     expect(part({ side: "sell" }, 25n)).toBe("0.5");
+    // 1,000 with 25 bps on top, to the tick.
+    expect(part({ type: "market", unit: "quote" })).toBe("997.5");
+  });
+
+  it("count by the price that the exchange counts by", () => {
+    const fair = { ...market, priceReference: "fair_price", referencePrice: "104" } as const;
+    const about = { ...facts, market: fair };
+    // 104 and 1 % are 105.04, to the tick 105.
+    expect(partOfFunds({ ...draft, type: "market" }, about, 100n)).toBe("9.5");
+    expect(of({ type: "market", amount: "9.5" }, about).blocked).toBeNull();
+    expect(of({ type: "market", amount: "9.501" }, about).blocked).toMatch("Not enough USD");
   });
 });
 

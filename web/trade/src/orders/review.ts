@@ -2,7 +2,7 @@
  * What an order of the form would do, before it is sent: the faults of its fields, what it would cost, and the reason
  * why it cannot be sent. Pure; all amounts are scaled numbers of lib/scaled.ts.
  */
-import { formatDecimal, isDecimal } from "#lib/decimal.ts";
+import { formatDecimal } from "#lib/decimal.ts";
 import { t } from "#lib/language.ts";
 import {
   ceilTo,
@@ -26,6 +26,17 @@ import {
 } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
 import type { Book, Level } from "../stream/book.ts";
+import {
+  bandFault,
+  bandWarnings,
+  boundPrice,
+  limitsFault,
+  noReference,
+  referenceOf,
+  scaled,
+  short,
+  slippageFault,
+} from "./bounds.ts";
 import { type PostOnlyMode, postOnlyWarning } from "./postOnly.ts";
 
 export type OrderBody = Schemas["OrderBody"];
@@ -38,7 +49,7 @@ export interface Draft {
   amount: string;
   /** What the amount counts: the asset that is traded, or the one that is paid. */
   unit: "base" | "quote";
-  /** How far a market order may go from the last price, in percent. */
+  /** How far a market order may go from the reference price, in percent. */
   slippage: string;
   timeInForce: TimeInForce;
   /** Until when a good-till-date order is good, in UTC; empty before it is chosen. */
@@ -108,6 +119,7 @@ export type FieldName =
   | "stopLoss";
 
 export interface Facts {
+  /** With its reference price as of now. */
   market: Market;
   book: Book | null;
   lastPrice: string | null;
@@ -132,6 +144,8 @@ export interface Estimate {
   heldFee: bigint;
   /** How much worse the average is than the best price, in hundredths of a percent. */
   slippageBps: bigint;
+  /** Whether the book lacks some of a market order within its slippage. */
+  isThin: boolean;
 }
 
 export interface Review {
@@ -152,34 +166,27 @@ const BPS = 10_000n;
 export const WORD_BPS = 300n;
 const WARNED_BPS = 100n;
 
-const scaled = (text: string | null | undefined) => (text ? readScaled(text) : null);
-
-/** The worst price of a market order: the last price and the slippage. */
-export function boundPrice(draft: Draft, facts: Facts): bigint | null {
-  return withSlippage(draft, scaled(facts.lastPrice));
-}
-
-/** A price with the draft's slippage on top of it, or below it for a seller. */
-export function withSlippage(draft: Draft, price: bigint | null): bigint | null {
-  const bps = slippageBps(draft);
-  if (price === null || bps === null) return null;
-  return draft.side === "buy" ? (price * (BPS + bps)) / BPS : (price * (BPS - bps)) / BPS;
-}
-
-export function slippageBps(draft: Draft): bigint | null {
-  const percent = readScaled(draft.slippage.trim());
-  return percent === null || percent <= 0n ? null : (percent * 100n) / toScaled("1");
-}
-
-/** What would fill of `wanted` at prices up to `limit`, and for how much. A null limit takes any price. */
-export function walk(levels: readonly Level[], isWithin: (price: bigint) => boolean, wanted: bigint) {
+/** What would fill of `wanted` at the prices that are within, and for how much; with a budget, what that pays for. */
+function walk(
+  levels: readonly Level[],
+  isWithin: (price: bigint) => boolean,
+  wanted: bigint,
+  budget?: { money: bigint; lot: bigint },
+) {
   let quantity = 0n;
   let notional = 0n;
   for (const { scaledPrice, scaledQuantity } of levels) {
-    if (quantity >= wanted || !isWithin(scaledPrice)) break;
-    const taken = scaledQuantity < wanted - quantity ? scaledQuantity : wanted - quantity;
+    if (!isWithin(scaledPrice)) break;
+    const payable = budget
+      ? floorTo(divideScaled(budget.money - notional, scaledPrice), budget.lot)
+      : scaledQuantity;
+    const left = wanted - quantity;
+    const most = payable < left ? payable : left;
+    const taken = scaledQuantity < most ? scaledQuantity : most;
     quantity += taken;
     notional += multiplyScaled(taken, scaledPrice);
+    // What is not taken whole ends it, as in the engine.
+    if (taken < scaledQuantity) break;
   }
   return { quantity, notional };
 }
@@ -230,8 +237,8 @@ export function commonFaults(draft: Draft, market: Market): Review["faults"] {
   const amount = amountFault(draft, market);
   if (price) faults.price = price;
   if (amount) faults.amount = amount;
-  if (!hasLimit(draft.type) && slippageBps(draft) === null)
-    faults.slippage = t("A percentage above zero, such as 1.");
+  const slippage = hasLimit(draft.type) ? null : slippageFault(draft, market);
+  if (slippage) faults.slippage = slippage;
   return faults;
 }
 
@@ -258,27 +265,56 @@ export function review(draft: Draft, facts: Facts): Review {
   const lack = lacking(draft, market, faults);
   if (lack !== null) return unready(lack, faults);
   const limit = draft.type === "limit" ? readScaled(draft.price.trim()) : boundPrice(draft, facts);
-  if (limit === null || limit <= 0n) {
-    return unready(t("Nobody has traded here yet: place a limit order."));
-  }
+  if (limit === null || limit <= 0n) return unready(noReference(market));
   const estimate = estimateOf(draft, facts, limit);
   if (estimate === null) return unready(t("There is nobody to trade with: place a limit order."));
   const display = displayFault(draft, market, estimate.quantity);
   if (display !== null) return unready(t("Correct the marked field."), { display });
   const body = bodyOf(draft, facts, estimate);
-  const blocked = limitsFault(facts, estimate, limit) ?? fundsFault(draft, facts, estimate);
+  const blocked =
+    boundsFault(draft, facts, estimate, limit) ??
+    (draft.type === "limit" ? bandFault(facts, limit) : null) ??
+    fundsFault(draft, facts, estimate);
   const distance = distanceBps(draft, facts, limit);
   const worst = estimate.slippageBps > distance ? estimate.slippageBps : distance;
   return {
     faults,
     blocked,
-    warnings: isPostOnly(draft)
-      ? postOnlyWarnings(draft, facts, limit)
-      : warningsOf(draft, estimate, distance, market),
+    warnings: [
+      ...(draft.type === "limit" ? bandWarnings(facts, limit) : []),
+      ...(isPostOnly(draft)
+        ? postOnlyWarnings(draft, facts, limit)
+        : warningsOf(draft, estimate, distance, market)),
+    ],
     estimate,
     needsWord: worst >= WORD_BPS,
     body,
   };
+}
+
+/** Whether the engine finds how much an amount of money buys. Orders of a list have a quantity. */
+const isSized = (draft: Draft, { rules }: Market) =>
+  isForMoney(draft) && rules === "complete" && !isList(draft);
+
+const isForMoney = ({ type, side, unit }: Draft) => type === "market" && side === "buy" && unit === "quote";
+
+/** Which bound of the market the draft of a limit or a market order breaks, or null. */
+function boundsFault(draft: Draft, facts: Facts, { quantity }: Estimate, limit: bigint): string | null {
+  const { market } = facts;
+  if (draft.type === "limit") return limitsFault(facts, quantity, limit);
+  const reference = referenceOf(facts) ?? limit;
+  if (!isForMoney(draft)) return limitsFault(facts, quantity, limit, multiplyScaled(quantity, reference));
+  const money = readScaled(draft.amount.trim()) ?? 0n;
+  // The router counts what the money buys at worst, and the engine what it buys.
+  const least = floorTo(divideScaled(money, limit), toScaled(market.lotSize));
+  return (
+    limitsFault(facts, least, limit, money) ??
+    (quantity > 0n
+      ? null
+      : t(
+          "The book has nothing within your slippage that it pays for. Raise the amount or place a limit order.",
+        ))
+  );
 }
 
 /** How much the book shows of an order; empty: all of it, as of every order that does not wait in it. */
@@ -307,9 +343,13 @@ function estimateOf(draft: Draft, facts: Facts, limit: bigint): Estimate | null 
   const best = levels[0]?.scaledPrice ?? null;
   // A market order may go as far as its bound, so its bound decides how much the money buys.
   const divisor = draft.type === "limit" || isBuy ? limit : (best ?? limit);
-  const quantity = draft.unit === "base" ? amount : floorTo(divideScaled(amount, divisor), lot);
+  const asked = draft.unit === "base" ? amount : floorTo(divideScaled(amount, divisor), lot);
   if (draft.type === "market" && best === null) return null;
-  const now = walk(levels, isWithin, quantity);
+  const sized = isSized(draft, market);
+  const now = sized
+    ? walk(levels, isWithin, scaled(market.quantityMax) ?? 0n, { money: amount, lot })
+    : walk(levels, isWithin, asked);
+  const quantity = sized ? now.quantity : asked;
   const resting = draft.type === "limit" && waits(draft.timeInForce) ? quantity - now.quantity : 0n;
   const subtotal = now.notional + multiplyScaled(resting, limit);
   const fee =
@@ -320,7 +360,10 @@ function estimateOf(draft: Draft, facts: Facts, limit: bigint): Estimate | null 
     best === null || now.quantity === 0n
       ? 0n
       : ((isBuy ? averagePrice - best : best - averagePrice) * BPS) / best;
-  const held = fundsNeeded(draft, market, quantity, limit);
+  const notional = sized ? amount : multiplyScaled(quantity, limit);
+  const held = isBuy ? withFee(notional, market) : quantity;
+  // What is left of a budget would pay for this much at worst, were it in the book.
+  const missing = sized ? floorTo(divideScaled(amount - now.notional, limit), lot) : quantity - now.quantity;
   return {
     quantity,
     averagePrice: floorTo(averagePrice, 10n ** 8n),
@@ -329,8 +372,9 @@ function estimateOf(draft: Draft, facts: Facts, limit: bigint): Estimate | null 
     fee,
     total: isBuy ? subtotal + fee : subtotal - fee,
     held,
-    heldFee: isBuy ? held - multiplyScaled(quantity, limit) : 0n,
+    heldFee: isBuy ? held - notional : 0n,
     slippageBps,
+    isThin: draft.type === "market" && missing > 0n,
   };
 }
 
@@ -346,39 +390,11 @@ function distanceBps(draft: Draft, facts: Facts, limit: bigint): bigint {
   return beyond <= 0n ? 0n : (beyond * BPS) / best;
 }
 
-/** Which bound of the market the order breaks at this price, or null. */
-export function limitsFault(
-  facts: Facts,
-  estimate: Pick<Estimate, "quantity">,
-  limit: bigint,
-): string | null {
-  const { market } = facts;
-  const { quantity } = estimate;
-  const [base, quote] = [market.baseAsset, market.quoteAsset];
-  const show = (value: bigint, asset: string) => `${formatDecimal(scaledText(value))} ${asset}`;
-  const [least, most] = [scaled(market.quantityMin), scaled(market.quantityMax)];
-  const [smallest, largest] = [scaled(market.notionalMin), scaled(market.notionalMax)];
-  if (quantity <= 0n)
-    return t("That is less than one step of {toScaled}.", { toScaled: show(toScaled(market.lotSize), base) });
-  if (least !== null && quantity < least)
-    return t("The least amount is {least}.", { least: show(least, base) });
-  if (most !== null && quantity > most) return t("The largest amount is {most}.", { most: show(most, base) });
-  const notional = multiplyScaled(quantity, limit);
-  if (smallest !== null && notional < smallest)
-    return t("An order is worth at least {smallest}.", { smallest: show(smallest, quote) });
-  if (largest !== null && notional > largest)
-    return t("An order is worth at most {largest}.", { largest: show(largest, quote) });
-  return null;
-}
+/** What a buyer's order holds: an amount of money with the highest fee on it, rounded up as in the engine. */
+export const withFee = (money: bigint, market: Market) =>
+  money + (money * holdingBps(market) + BPS - 1n) / BPS;
 
-/** What the order holds until it has ended: a buyer's money with the fee, a seller's asset. */
-export function fundsNeeded(draft: Draft, market: Market, quantity: bigint, limit: bigint): bigint {
-  if (draft.side === "sell") return quantity;
-  const notional = multiplyScaled(quantity, limit);
-  return notional + (notional * holdingBps(market)) / BPS;
-}
-
-const holdingBps = (market: Market) => BigInt(Math.max(market.takerFee, market.makerFee, 0));
+export const holdingBps = (market: Market) => BigInt(Math.max(market.takerFee, market.makerFee, 0));
 
 /** What the free funds lack for the order, or null. */
 export function fundsFault(draft: Draft, facts: Facts, estimate: Estimate): string | null {
@@ -398,15 +414,14 @@ export function fundsFault(draft: Draft, facts: Facts, estimate: Estimate): stri
   });
 }
 
-const short = (value: bigint) => formatDecimal(scaledText(value));
-
 const isPostOnly = ({ type, postOnly }: Draft) => type === "limit" && postOnly;
 
-/** Whether a draft is of an order that rests one tick behind where it would trade. */
-export const slides = (draft: Draft) => isPostOnly(draft) && draft.postOnlyMode === "slide";
+/** Whether a draft is of an order that rests one tick behind where it would trade. An order of a list never does. */
+export const slides = (draft: Draft) => isPostOnly(draft) && draft.postOnlyMode === "slide" && !isList(draft);
 
-function postOnlyWarnings({ side, postOnlyMode: mode }: Draft, { market, book }: Facts, limit: bigint) {
-  const warning = postOnlyWarning({ side, limit, mode }, market, book);
+function postOnlyWarnings(draft: Draft, { market, book }: Facts, limit: bigint) {
+  const mode = slides(draft) ? "slide" : "refuse";
+  const warning = postOnlyWarning({ side: draft.side, limit, mode }, market, book);
   return warning === null ? [] : [warning];
 }
 
@@ -414,7 +429,7 @@ function warningsOf(draft: Draft, estimate: Estimate, distance: bigint, market: 
   const found: string[] = [];
   const percent = (bps: bigint) =>
     `${formatDecimal(`${bps / 100n}.${(bps % 100n).toString().padStart(2, "0")}`)} %`;
-  if (draft.type === "market" && estimate.filledNow < estimate.quantity) {
+  if (estimate.isThin) {
     found.push(
       t("The book has {filledNow} {baseAsset} within your slippage. The rest is cancelled.", {
         filledNow: short(estimate.filledNow),
@@ -475,36 +490,6 @@ function bodyOf(draft: Draft, facts: Facts, estimate: Estimate): OrderBody {
     return { ...shared, quoteQuantity: draft.amount.trim(), maxSlippageBps };
   const body = { ...shared, quantity, maxSlippageBps };
   return draft.timeInForce === "fok" ? { ...body, timeInForce: "fok" } : body;
-}
-
-/** The amount of a percent button: that part of the free funds, with room for the fee. Null if it cannot be known. */
-export function partOfFunds(draft: Draft, facts: Facts, percent: bigint): string | null {
-  const { market, available } = facts;
-  if (available === null) return null;
-  const lot = toScaled(market.lotSize);
-  const trigger = draft.stopPrice.trim() || facts.lastPrice;
-  const limit =
-    // A buyer's stop is above the limit that goes with it, and needs more.
-    !draft.isOco && hasLimit(draft.type) && isDecimal(draft.price.trim())
-      ? readScaled(draft.price.trim())
-      : draft.type === "market"
-        ? boundPrice(draft, facts)
-        : draft.type === "limit" && !draft.isOco
-          ? scaled(facts.lastPrice)
-          : ((draft.isOco ? readScaled(draft.stopLimit.trim()) : null) ??
-            withSlippage(draft, scaled(trigger)));
-  if (draft.side === "sell") {
-    const quantity = floorTo(((scaled(available.base) ?? 0n) * percent) / 100n, lot);
-    if (draft.unit === "base") return scaledText(quantity);
-    const best = draft.type === "market" ? (facts.book?.bids[0]?.scaledPrice ?? null) : limit;
-    return best === null
-      ? null
-      : scaledText(floorTo(multiplyScaled(quantity, best), toScaled(market.tickSize)));
-  }
-  const money = (((scaled(available.quote) ?? 0n) * percent) / 100n) * BPS;
-  const spendable = money / (BPS + holdingBps(market));
-  if (draft.unit === "quote") return scaledText(floorTo(spendable, toScaled(market.tickSize)));
-  return limit === null || limit <= 0n ? null : scaledText(floorTo(divideScaled(spendable, limit), lot));
 }
 
 /** A number of a field, moved by some steps, for the arrow keys; never below one step. */
