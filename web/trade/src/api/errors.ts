@@ -68,3 +68,16 @@ export function isOutcomeUnknown(error: unknown): boolean {
   if (error instanceof RefusedError) return error.status >= 500 && !DECISIONS.has(error.code);
   return error instanceof UnreachableError;
 }
+
+/** Refusals before the edge looks what became of an earlier request with the same key. */
+const UNLOOKED: readonly number[] = [401, 403, 408, 429];
+
+/**
+ * Whether this error says for sure that nothing was done: not by the request that failed with it, nor, if that was a
+ * repetition, by an earlier one with its key. A response that ends in the middle says nothing.
+ */
+export function isRefusal(error: unknown, isRepeated: boolean): boolean {
+  if (!(error instanceof RefusedError) || isOutcomeUnknown(error)) return false;
+  if (error.code === "IDEMPOTENCY_KEY_IN_USE") return false;
+  return !isRepeated || !UNLOOKED.includes(error.status);
+}

@@ -4,12 +4,13 @@ import { toastDone } from "#lib/components/toasts.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
 import { rich, t } from "#lib/language.ts";
 import { returned, useExchange } from "../api/client.ts";
+import { useSession } from "../api/session.ts";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 import type { OpeningBody, OpeningEstimate } from "./opening.ts";
 import { OpeningFigures } from "./OpeningFigures.tsx";
 import { type MarginAccount, useMarginRequest } from "./queries.ts";
 
-/** Asks the user to confirm. The request's id lives as long as the dialog, so a changed form is a new request. */
+/** Asks the user to confirm. While the outcome is unknown, who opens it again for the same position asks for it once. */
 export function OpenDialog({
   body,
   estimate,
@@ -26,6 +27,7 @@ export function OpenDialog({
   onClose: () => void;
 }) {
   const { rest } = useExchange();
+  const { session } = useSession();
   const { symbol, side, quantity, leverage } = body;
   const [base = "", quote = ""] = symbol.split("-");
   const isBuy = side === "buy";
@@ -50,6 +52,7 @@ export function OpenDialog({
       onDone();
       onClose();
     },
+    { place: `opening ${session?.userId} ${symbol}`, asked: JSON.stringify(body) },
   );
   return (
     <ConfirmDialog

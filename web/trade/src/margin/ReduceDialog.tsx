@@ -6,6 +6,7 @@ import { rich, t } from "#lib/language.ts";
 import { scaledText, toScaled } from "#lib/scaled.ts";
 import { returned, useExchange } from "../api/client.ts";
 import type { Market } from "../api/queries.ts";
+import { useSession } from "../api/session.ts";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 import { closingOf } from "./closing.ts";
 import { closingComparisons } from "./closingComparisons.tsx";
@@ -27,6 +28,7 @@ export function ReduceDialog({
   onClose: () => void;
 }) {
   const { rest } = useExchange();
+  const { session } = useSession();
   const { symbol, baseAsset: base } = market;
   const { side } = draft;
   const { blocked, open, parts } = reviewReducing(draft, market, account);
@@ -52,6 +54,7 @@ export function ReduceDialog({
       onDone();
       onClose();
     },
+    { place: `reducing ${session?.userId} ${symbol}`, asked: `${side} ${quantity}` },
   );
   const words = { quantity: <AssetAmount value={scaledText(closed)} asset={base} /> };
   return (

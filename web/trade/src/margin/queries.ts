@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { returned, type Schemas, useExchange } from "../api/client.ts";
 import { BALANCES, useStream } from "../api/live.ts";
-import { useOnce } from "../api/once.ts";
+import { type Asking, useOnce } from "../api/once.ts";
 import { explainMargin } from "./refusals.ts";
 
 export type MarginAccount = Schemas["MarginAccount"];
@@ -44,6 +44,7 @@ export function useMarginPushes(): void {
 export function useMarginRequest(
   send: (requestId: string) => Promise<MarginResult>,
   onDone: (reply: MarginResult) => void,
+  asking?: Asking,
 ) {
   const client = useQueryClient();
   const request = useOnce(send, {
@@ -53,6 +54,7 @@ export function useMarginRequest(
       client.setQueryData(MARGIN, reply.account.status === "closed" ? null : reply.account);
       onDone(reply);
     },
+    ...(asking ? { asking } : {}),
   });
   return { ...request, problem: request.error ? explainMargin(request.error) : null };
 }

@@ -18,6 +18,7 @@ import { OrderFields } from "./OrderFields.tsx";
 import type { Conditional } from "./TypeMenu.tsx";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 import { isConditional } from "../api/orderKinds.ts";
+import { askedOf } from "./asked.ts";
 import { useHabits, useOneClick } from "./habits.ts";
 import { kindOf, typeName } from "./labels.ts";
 import { offerOf } from "./offer.ts";
@@ -123,7 +124,7 @@ export const OrderForm = memo(function OrderForm({
       ? conditional.triggerSentence(conditional.draftTerms(waiting, facts), market.quoteAsset)
       : "";
   const needsReview = found.needsWord || (!isPlain && !isOneClick);
-  const place = usePlaceOrder(() => {
+  const placing = usePlaceOrder(userId, symbol, () => {
     setAsks(false);
     onDraft({ amount: "" });
     onPlaced?.();
@@ -158,7 +159,7 @@ export const OrderForm = memo(function OrderForm({
   );
   const send = () => {
     const body = found.list ?? found.body;
-    if (body && !place.isPending) place.mutate(body);
+    if (body) placing.place({ asked: askedOf(draft, body), body });
   };
 
   return (
@@ -170,7 +171,7 @@ export const OrderForm = memo(function OrderForm({
         onFocus={loadAhead}
         onSubmit={(event) => {
           event.preventDefault();
-          if (blocked !== null || place.isPending) return;
+          if (blocked !== null || placing.isPending) return;
           if (needsReview) setAsks(true);
           else send();
         }}
@@ -205,14 +206,14 @@ export const OrderForm = memo(function OrderForm({
         {found.warnings.map((warning) => (
           <WarningNote key={warning}>{warning}</WarningNote>
         ))}
-        {place.error && !asks && <Refused error={place.error} />}
+        {placing.error && !asks && <Refused error={placing.error} />}
         {session ? (
           <>
             <Submit
               side={draft.side}
               action={action}
               hint={hint}
-              isBusy={place.isPending}
+              isBusy={placing.isPending}
               isBlocked={blocked !== null}
             />
             {habits.oneClick && <OneClickLock userId={session.userId} isOpen={isOneClick} />}
@@ -240,8 +241,8 @@ export const OrderForm = memo(function OrderForm({
           found={found}
           sentence={sentence}
           action={action}
-          isBusy={place.isPending}
-          error={place.error}
+          isBusy={placing.isPending}
+          error={placing.error}
           onConfirm={send}
           onClose={() => setAsks(false)}
         />

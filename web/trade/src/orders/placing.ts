@@ -1,12 +1,12 @@
 /** Sending orders and changes of orders. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useRef } from "react";
 import type { Problem } from "#lib/components/states.tsx";
 import { toastDone, toastFailed } from "#lib/components/toasts.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
 import { t } from "#lib/language.ts";
+import { attempt, attemptsAt, useAttempt } from "../api/attempts.ts";
 import { attemptKey, returned, type Schemas, useExchange } from "../api/client.ts";
-import { isOutcomeUnknown } from "../api/errors.ts";
+import { isRefusal } from "../api/errors.ts";
 import { BALANCES, noteOrder } from "../api/live.ts";
 import type { Order } from "../api/orderKinds.ts";
 import { explain } from "../api/messages.ts";
@@ -53,26 +53,32 @@ const TITLES: Readonly<Record<string, string>> = {
   },
 };
 
+/** What `usePlaceOrder` sends. */
+interface Wish {
+  /** What the user asked for, which tells one order from another: orders/asked.ts. */
+  asked: string;
+  body: OrderBody | ListBody;
+}
+
 /**
- * Sends an order, or a list of them, under a key of its own. While the outcome of an attempt is not known, the same order goes out under
- * the same key, so that it cannot be placed twice.
+ * Sends orders of one user and market, or lists of them. While the outcome of an attempt is not known, who asks for the
+ * same sends the same body under the same key, so that it cannot be placed twice: not by other prices in between, nor by
+ * another form in the place of this one.
  */
-export function usePlaceOrder(onPlaced: () => void) {
+export function usePlaceOrder(userId: string | undefined, symbol: string, onPlaced: () => void) {
   const { rest } = useExchange();
   const client = useQueryClient();
-  const attempt = useRef<{ key: string; text: string } | null>(null);
-  return useMutation({
-    mutationFn: async (body: OrderBody | ListBody): Promise<Order[]> => {
-      const text = JSON.stringify(body);
-      if (attempt.current?.text !== text) attempt.current = { key: attemptKey(), text };
-      const { key } = attempt.current;
-      const header = { "Idempotency-Key": key };
-      if ("orders" in body)
-        return (await returned(rest.POST("/api/v1/orders/lists", { body, params: { header } }))).orders;
-      return [await returned(rest.POST("/api/v1/orders", { body, params: { header } }))];
-    },
+  const attempts = attemptsAt(`spot ${userId} ${symbol}`);
+  const last = useAttempt(attempts);
+  const send = async (body: OrderBody | ListBody, key: string): Promise<Order[]> => {
+    const header = { "Idempotency-Key": key };
+    if ("orders" in body)
+      return (await returned(rest.POST("/api/v1/orders/lists", { body, params: { header } }))).orders;
+    return [await returned(rest.POST("/api/v1/orders", { body, params: { header } }))];
+  };
+  const { mutate } = useMutation({
+    mutationFn: ({ asked, body }: Wish) => attempt(attempts, asked, body, send),
     onSuccess: (orders) => {
-      attempt.current = null;
       for (const placed of orders) noteOrder(client, placed);
       const [order] = orders;
       if (!order) return;
@@ -86,10 +92,16 @@ export function usePlaceOrder(onPlaced: () => void) {
       onPlaced();
     },
     onError: (error) => {
-      if (!isOutcomeUnknown(error)) attempt.current = null;
-      else void client.invalidateQueries({ queryKey: ["orders"] });
+      if (!isRefusal(error, true)) void client.invalidateQueries({ queryKey: ["orders"] });
     },
   });
+  return {
+    place: (wish: Wish) => {
+      if (attempts.get()?.state !== "pending") mutate(wish);
+    },
+    isPending: last?.state === "pending",
+    error: last?.error ?? null,
+  };
 }
 
 /** An order that shall have another price, another quantity, or both. */

@@ -9,6 +9,10 @@ const WORDS: OwnWords = texts({
       "The order would have traded at once",
       "It is post-only, so it was not placed. Choose a price that meets no order of the other side.",
     ],
+    IDEMPOTENCY_KEY_IN_USE: [
+      "The exchange still works on the order",
+      "Wait a moment. Sending this form again unchanged never places a second one.",
+    ],
     DUPLICATE_CLIENT_ORDER_ID: [
       "An open order has this reference",
       "Choose another reference, or cancel the order that has it.",

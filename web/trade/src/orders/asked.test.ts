@@ -1,0 +1,81 @@
+import { describe, expect, it } from "vitest";
+import { toScaled } from "#lib/scaled.ts";
+import { isConditional } from "../api/orderKinds.ts";
+import type { Market } from "../api/queries.ts";
+import { askedOf } from "./asked.ts";
+import { reviewConditional } from "./conditional.ts";
+import { reviewList } from "./lists.ts";
+import { type Draft, EMPTY_DRAFT, type Facts, isList, review } from "./review.ts";
+
+const market = {
+  symbol: "BTC-USD",
+  baseAsset: "BTC",
+  quoteAsset: "USD",
+  active: true,
+  tickSize: "0.5",
+  lotSize: "0.001",
+  takerFee: 25,
+  makerFee: 10,
+  quantityMin: null,
+  quantityMax: null,
+  notionalMin: null,
+  notionalMax: null,
+} as Market;
+
+/** What is known while the best bid and the last price are `price`. */
+function at(price: string): Facts {
+  const level = (text: string) => ({
+    price: text,
+    quantity: "50",
+    scaledPrice: toScaled(text),
+    scaledQuantity: toScaled("50"),
+  });
+  const book = { seq: 1, bids: [level(price)], asks: [level("110")] };
+  return { market, book, lastPrice: price, available: { base: "20", quote: "10000" } };
+}
+
+function sent(changes: Partial<Draft>, facts: Facts) {
+  const draft: Draft = { ...EMPTY_DRAFT, amount: "100", unit: "quote", ...changes };
+  const { type } = draft;
+  const found = isConditional(type)
+    ? reviewConditional({ ...draft, type }, facts)
+    : isList(draft)
+      ? reviewList(draft, facts)
+      : review(draft, facts);
+  const body = found.list ?? found.body;
+  if (!body) throw new Error(found.blocked ?? "no body");
+  return { body, asked: askedOf(draft, body) };
+}
+
+const COMPUTED: [string, Partial<Draft>][] = [
+  ["a market sell", { type: "market", side: "sell" }],
+  ["a trailing stop", { type: "trailing_stop_market", side: "sell", trailing: "2" }],
+  ["a bracket with a market entry", { type: "market", hasExits: true, takeProfit: "150", stopLoss: "50" }],
+];
+
+describe("what a user asked for", () => {
+  it.each(COMPUTED)("stays the same while prices move: %s for an amount of money", (_, changes) => {
+    const [before, after] = [sent(changes, at("99.5")), sent(changes, at("90"))];
+    // It matters, because what would be sent is another order.
+    expect(after.body).not.toEqual(before.body);
+    expect(after.asked).toBe(before.asked);
+  });
+
+  it.each([
+    ["amount", { amount: "101" }],
+    ["side", { side: "buy" }],
+    ["slippage", { slippage: "2" }],
+    ["unit", { unit: "base", amount: "1" }],
+    ["kind", { timeInForce: "fok" }],
+  ] satisfies [string, Partial<Draft>][])("is something else with another %s", (_, changes) => {
+    const before = sent({ type: "market", side: "sell" }, at("99.5")).asked;
+    expect(sent({ type: "market", side: "sell", ...changes }, at("99.5")).asked).not.toBe(before);
+  });
+
+  it("is something else with another quantity, and no matter what hidden fields say", () => {
+    const market = { type: "market", unit: "base", side: "sell" } as const;
+    const asked = sent({ ...market, amount: "1" }, at("99.5")).asked;
+    expect(sent({ ...market, amount: "2" }, at("99.5")).asked).not.toBe(asked);
+    expect(sent({ ...market, amount: "1", price: "88", stopPrice: "77" }, at("99.5")).asked).toBe(asked);
+  });
+});
