@@ -22,7 +22,7 @@ import { askedOf } from "./asked.ts";
 import { useHabits, useOneClick } from "./habits.ts";
 import { kindOf, typeName } from "./labels.ts";
 import { offerOf } from "./offer.ts";
-import { usePlaceOrder } from "./placing.ts";
+import { loadOutcome, usePlaceOrder } from "./placing.ts";
 import { useReferenceMarket } from "./reference.ts";
 import {
   type Draft,
@@ -45,7 +45,12 @@ const Refused = late(() => import("./Refused.tsx"), { Missing: RefusedBriefly })
 const loadFunds = () => import("./funds.ts");
 /** What an order's response needs is there before the order is sent: the connection may be gone by then. */
 const loadAhead = () =>
-  void Promise.all([OrderReview.loadAhead(), Refused.loadAhead(), loadFunds().catch(() => undefined)]);
+  void Promise.all([
+    OrderReview.loadAhead(),
+    Refused.loadAhead(),
+    loadFunds().catch(() => undefined),
+    loadOutcome().catch(() => undefined),
+  ]);
 
 /** Why an order was not placed, in the words that the page has already. */
 function RefusedBriefly({ error }: { error: unknown }) {

@@ -2,7 +2,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { Problem } from "#lib/components/states.tsx";
 import { toastDone, toastFailed } from "#lib/components/toasts.tsx";
-import { formatDecimal } from "#lib/decimal.ts";
 import { t } from "#lib/language.ts";
 import { attempt, attemptsAt, useAttempt } from "../api/attempts.ts";
 import { attemptKey, returned, type Schemas, useExchange } from "../api/client.ts";
@@ -10,48 +9,11 @@ import { isRefusal } from "../api/errors.ts";
 import { BALANCES, noteOrder } from "../api/live.ts";
 import type { Order } from "../api/orderKinds.ts";
 import { explain } from "../api/messages.ts";
-import { isWaiting } from "../api/orderKinds.ts";
-import { termsOf, waitsFor } from "./trigger.ts";
 import type { Wanted } from "./amending.ts";
 import type { ListBody, OrderBody } from "./review.ts";
 
-/** What became of an order, in a few words. */
-export function outcomeOf(order: Order): string {
-  const done = formatDecimal(order.filledQuantity);
-  const asked = formatDecimal(order.quantity);
-  const [base = "", quote = ""] = order.symbol.split("-");
-  const average = order.averagePrice
-    ? " " +
-      t("at {averagePrice} {quote} on average", { averagePrice: formatDecimal(order.averagePrice), quote })
-    : "";
-  const filled = { done, asked: `${asked} ${base}`, average };
-  if (order.status === "filled") return `${done} ${base}${average}`;
-  if (order.status === "partially_filled")
-    return t("{done} of {asked}{average}; the rest is in the book", filled);
-  if (order.status === "cancelled") return t("{done} of {asked}{average}; the rest is cancelled", filled);
-  const terms = isWaiting(order) ? termsOf(order) : null;
-  if (terms) return `${asked} ${base}, ${waitsFor(terms)}`;
-  if (!order.price) return `${asked} ${base}`;
-  return `${asked} ${base} ${t("at {price} {quote}", { price: formatDecimal(order.price), quote })}`;
-}
-
-const TITLES: Readonly<Record<string, string>> = {
-  get filled() {
-    return t("Filled");
-  },
-  get partially_filled() {
-    return t("Partly filled");
-  },
-  get cancelled() {
-    return t("Partly filled");
-  },
-  get open() {
-    return t("Order placed");
-  },
-  get pending() {
-    return t("Order sent");
-  },
-};
+/** What tells the outcome. It is there before an order is sent: the connection may be gone by then. */
+export const loadOutcome = () => import("./outcome.ts");
 
 /** What `usePlaceOrder` sends. */
 interface Wish {
@@ -80,14 +42,10 @@ export function usePlaceOrder(userId: string | undefined, symbol: string, onPlac
     mutationFn: ({ asked, body }: Wish) => attempt(attempts, asked, body, send),
     onSuccess: (orders) => {
       for (const placed of orders) noteOrder(client, placed);
-      const [order] = orders;
-      if (!order) return;
       void client.invalidateQueries({ queryKey: BALANCES });
-      const isNothing = order.status === "cancelled" && /^0(\.0+)?$/.test(order.filledQuantity);
-      const word = order.side === "buy" ? t("Buy") : t("Sell");
-      toastDone(
-        `${word}: ${isNothing ? t("nothing filled, cancelled") : (TITLES[order.status] ?? order.status)}`,
-        orders.map(outcomeOf).join("; "),
+      void loadOutcome().then(
+        ({ tellPlaced }) => tellPlaced(orders),
+        () => toastDone(t("Order placed")),
       );
       onPlaced();
     },
@@ -137,10 +95,11 @@ export function useAmendOrder({
     },
     onSuccess: (orders) => {
       for (const changed of orders) noteOrder(client, changed);
-      const [order] = orders;
-      if (!order) return;
       void client.invalidateQueries({ queryKey: BALANCES });
-      toastDone(t("Order changed"), outcomeOf(order));
+      void loadOutcome().then(
+        ({ tellChanged }) => tellChanged(orders),
+        () => toastDone(t("Order changed")),
+      );
       onDone();
     },
     onError: (error, change) => {
