@@ -7,6 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Route, expect
 
+from tests.support.console import PHONE
 from tests.support.stub_orders import fulfil
 from tests.support.trading_screen import Exchange, NewWindow
 
@@ -130,6 +131,43 @@ def test_an_immediate_order_takes_what_is_there_and_leaves_nothing(new_window: N
     expect(screen.toast("Buy: Partly filled")).to_be_visible()
     screen.tab("History")
     expect(screen.row("Order history", "Buy", "Limit, IOC")).to_be_visible()
+
+
+def test_a_sheet_that_is_opened_again_shows_until_when_its_order_is_good(
+    new_window: NewWindow, exchange: Exchange
+) -> None:
+    trader = exchange.register("gtd-on-a-phone@example.com")
+    exchange.deposit([(trader, "USD", "10000")])
+    screen = new_window(trader, viewport=PHONE)
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    screen.show_order_form()
+    sheet = screen.dialog("Order form")
+    until = sheet.get_by_label("Good till", exact=True)
+    screen.fill_order("Buy", "Limit", "1", "140")
+    sheet.get_by_role("combobox", name="Time in force").select_option("Good till date (GTD)")
+    until.fill("2099-01-30T18:30")
+    sheet.get_by_role("button", name="Close").click()
+    expect(sheet).to_have_count(0)
+
+    screen.show_order_form()
+    expect(until).to_have_value("2099-01-30T18:30")
+    sheet.get_by_role("button", name="Buy SOL, limit").click()
+    expect(screen.toast("Buy: Order placed")).to_be_visible()
+    expect(sheet).to_have_count(0)
+
+    # The next order is not good until then in secret.
+    screen.show_order_form()
+    expect(until).to_have_value("2099-01-30T18:30")
+    screen.assert_accessible("an expiry that is shown again")
+    # Another type begins without one, in the field as in the order.
+    screen.segment("Order type", "Market")
+    screen.segment("Order type", "Limit")
+    sheet.get_by_role("textbox", name="Amount").fill("1")
+    expect(until).to_have_value("")
+    expect(sheet.get_by_role("button", name="Buy SOL, limit")).to_have_accessible_description(
+        "Choose until when the order is good."
+    )
+    exchange.call("DELETE", "orders", token=trader.tokens["accessToken"])
 
 
 def test_under_other_rules_the_form_offers_neither(new_window: NewWindow, exchange: Exchange) -> None:

@@ -1,15 +1,37 @@
 import { TextInput } from "@mantine/core";
-import { useState } from "react";
+import { useContext, useEffect, useState } from "react";
 import { t } from "#lib/language.ts";
 import { useZone } from "#lib/preferences.ts";
 import { LOCAL_ZONE } from "#lib/time.ts";
-import { momentOf } from "./moments.ts";
+import { useNow } from "#lib/useNow.ts";
+import { ExpiryContext } from "./expiry.ts";
+import { momentOf, typedMoment } from "./moments.ts";
+
+/** How often the field looks whether its moment is over. */
+const LOOKED_MS = 5_000;
 
 /** Until when an order is good, as a date and a time of the page's zone. Hands on UTC, or an empty text. */
 export default function ExpiryField({ onExpiry }: { onExpiry: (expiresAt: string) => void }) {
   const zone = useZone();
-  const [typed, setTyped] = useState("");
-  const [fault, setFault] = useState<string | null>(null);
+  const now = useNow(LOOKED_MS);
+  const expiresAt = useContext(ExpiryContext);
+  // An order that would end before it begins is not sent; the field goes on to say why.
+  const isOver = expiresAt !== "" && Date.parse(expiresAt) <= now;
+  const good = isOver ? "" : expiresAt;
+  useEffect(() => {
+    if (isOver) onExpiry("");
+  });
+  /** What the field says, for which expiry and in which zone: others have other words. */
+  const [typed, setTyped] = useState({ text: textOf(expiresAt, zone), good, zone });
+  if (typed.good !== good || typed.zone !== zone) setTyped({ text: textOf(expiresAt, zone), good, zone });
+  const at = momentOf(typed.text, zone);
+  const isPast = at !== null && at <= now;
+  const hand = (text: string) => {
+    const next = momentOf(text, zone);
+    const handed = next === null || next <= now ? "" : new Date(next).toISOString();
+    setTyped({ text, good: handed, zone });
+    onExpiry(handed);
+  };
   return (
     <TextInput
       type="datetime-local"
@@ -17,15 +39,12 @@ export default function ExpiryField({ onExpiry }: { onExpiry: (expiresAt: string
       description={
         zone === LOCAL_ZONE ? t("In the time of this computer.") : t("In the time of {zone}.", { zone })
       }
-      value={typed}
-      error={fault}
-      onChange={({ currentTarget: { value } }) => {
-        const at = momentOf(value, zone);
-        const isPast = at !== null && at <= Date.now();
-        setTyped(value);
-        setFault(isPast ? t("That is over already.") : null);
-        onExpiry(at === null || isPast ? "" : new Date(at).toISOString());
-      }}
+      value={typed.text}
+      error={isPast ? t("That is over already.") : null}
+      onChange={({ currentTarget: { value } }) => hand(value)}
     />
   );
 }
+
+const textOf = (expiresAt: string, zone: string) =>
+  typedMoment(expiresAt === "" ? null : Date.parse(expiresAt), zone);

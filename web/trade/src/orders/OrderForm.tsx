@@ -19,6 +19,7 @@ import type { Conditional } from "./TypeMenu.tsx";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 import { isConditional } from "../api/orderKinds.ts";
 import { askedOf } from "./asked.ts";
+import { ExpiryContext } from "./expiry.ts";
 import { useHabits, useOneClick } from "./habits.ts";
 import { kindOf, typeName } from "./labels.ts";
 import { offerOf } from "./offer.ts";
@@ -181,20 +182,22 @@ export const OrderForm = memo(function OrderForm({
           else send();
         }}
       >
-        <OrderFields
-          market={market}
-          offer={offer}
-          draft={draft}
-          conditional={conditional}
-          faults={faults}
-          hasFunds={available !== null}
-          sizes={habits.sizes[symbol] ?? NO_SIZES}
-          isUser={session !== null}
-          loadConditional={loadConditional}
-          onDraft={onDraft}
-          onStep={step}
-          onPart={takePart}
-        />
+        <ExpiryContext value={draft.expiresAt}>
+          <OrderFields
+            market={market}
+            offer={offer}
+            draft={draft}
+            conditional={conditional}
+            faults={faults}
+            hasFunds={available !== null}
+            sizes={habits.sizes[symbol] ?? NO_SIZES}
+            isUser={session !== null}
+            loadConditional={loadConditional}
+            onDraft={onDraft}
+            onStep={step}
+            onPart={takePart}
+          />
+        </ExpiryContext>
         {sentence !== "" && <p className={classes.sentence}>{sentence}</p>}
         <Figures
           market={market}

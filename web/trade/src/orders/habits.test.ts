@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { habitsOf, sizesOf } from "./habits.ts";
-import { momentOf } from "./moments.ts";
+import { momentOf, typedMoment } from "./moments.ts";
 import { offerOf } from "./offer.ts";
 import type { TradingRules } from "../api/queries.ts";
 
@@ -37,6 +37,20 @@ it.each([
   ["2026-03-29T02:30", "Europe/Berlin", "2026-03-29T01:00:00.000Z"],
 ])("%s in %s is %s", (typed, zone, utc) => {
   expect(new Date(momentOf(typed, zone) ?? 0).toISOString()).toBe(utc);
+});
+
+it.each([
+  ["2026-11-30T18:30", "UTC"],
+  ["2026-11-30T00:00", "America/New_York"],
+  ["2026-07-01T00:05", "Asia/Kathmandu"],
+  // The clock goes from 03:00 to 02:00 in this night: it is the first of two.
+  ["2026-10-25T02:30", "Europe/Berlin"],
+])("the field says %s in %s again", (typed, zone) => {
+  expect(typedMoment(momentOf(typed, zone), zone)).toBe(typed);
+});
+
+it("says of no moment nothing", () => {
+  expect(typedMoment(null, "UTC")).toBe("");
 });
 
 it.each(["", "2026-11-30", "2026-02-30T10:00", "2026-11-30T25:00"])("%j is no time", (typed) => {

@@ -1,4 +1,4 @@
-/** A date with a time, as a field has it, in a time zone. Pure. */
+/** Dates with a time, as a field has them, in a time zone. Pure. */
 import { isDay } from "#lib/days.ts";
 import { formatClock, formatDay } from "#lib/time.ts";
 
@@ -28,4 +28,10 @@ export function momentOf(typed: string, zone: string): number | null {
     else before = middle;
   }
   return after * MINUTE_MS;
+}
+
+/** A moment as the field has it in a zone, to the minute; empty for no moment. It is what `momentOf` reads. */
+export function typedMoment(at: number | null, zone: string): string {
+  if (at === null) return "";
+  return `${formatDay(at, zone)}T${formatClock(at, zone).slice(0, "18:30".length)}`;
 }
