@@ -4,7 +4,7 @@ import { createContext, useContext, useEffect, useMemo, useSyncExternalStore } f
 import { createStore, type Store, useStore } from "#lib/store.ts";
 import type { Link, Stream } from "../stream/connection.ts";
 import type { Feed } from "../stream/feeds.ts";
-import type { Schemas } from "./client.ts";
+import type { Schemas, Slice } from "./client.ts";
 import type { Order } from "./orderKinds.ts";
 import { currentSession, onSessionChange } from "./session.ts";
 
@@ -50,16 +50,31 @@ const OPEN_STATUSES: ReadonlySet<string> = new Set(["pending", "open", "partiall
 
 const isNewer = (one: Order, other: Order) => Date.parse(one.updatedAt) > Date.parse(other.updatedAt);
 
-/** The open orders after a push. Of two records of an order the newer one counts. */
-export function withOrder(orders: readonly Order[] | undefined, pushed: Order): Order[] | undefined {
-  if (!orders) return undefined;
-  const known = orders.find(({ orderId }) => orderId === pushed.orderId);
-  if (known && isNewer(known, pushed)) return [...orders];
-  const others = orders.filter(({ orderId }) => orderId !== pushed.orderId);
-  if (!OPEN_STATUSES.has(pushed.status)) return others;
-  const at = known ? orders.indexOf(known) : 0;
-  return [...others.slice(0, at), pushed, ...others.slice(at)];
+/** The newest open orders, of one market or of all. */
+export interface OpenOrders {
+  orders: readonly Order[];
+  /** Whether there are older ones, which the list does not reach. */
+  hasOlder: boolean;
 }
+
+/** The open orders after a push. Of two records of an order the newer one counts. */
+export function withOrder(list: OpenOrders, pushed: Order): OpenOrders {
+  const { orders, hasOlder } = list;
+  const known = orders.find(({ orderId }) => orderId === pushed.orderId);
+  if (known && isNewer(known, pushed)) return list;
+  const others = orders.filter(({ orderId }) => orderId !== pushed.orderId);
+  if (!OPEN_STATUSES.has(pushed.status)) return { orders: others, hasOlder };
+  const last = orders.at(-1);
+  // A change of an order below the end of the list does not make it one of the newest.
+  if (!known && hasOlder && last && Date.parse(pushed.createdAt) < Date.parse(last.createdAt)) return list;
+  const at = known ? orders.indexOf(known) : 0;
+  return { orders: [...others.slice(0, at), pushed, ...others.slice(at)], hasOlder };
+}
+
+/** The key of the open orders of a market, or without one of those of all. */
+export const openOrdersOf = (symbol?: string) => [...OPEN_ORDERS, symbol];
+
+const isOf = (symbol: unknown, order: Order) => symbol === undefined || symbol === order.symbol;
 
 const NOTED_MAX = 500;
 /** The newest records of orders, each with how many had come when it came. */
@@ -69,7 +84,7 @@ let notedCount = 0;
 const hasEnded = ({ status }: Order) => !OPEN_STATUSES.has(status);
 
 /**
- * Take a record of an order into the list of open ones. An order that has ended stays ended: the response to its
+ * Take a record of an order into the lists of open ones. An order that has ended stays ended: the response to its
  * request may arrive after the event of its end.
  */
 export function noteOrder(client: QueryClient, order: Order): void {
@@ -80,18 +95,26 @@ export function noteOrder(client: QueryClient, order: Order): void {
   noted.set(order.orderId, { order, count: ++notedCount });
   const [oldest] = noted.keys();
   if (noted.size > NOTED_MAX && oldest !== undefined) noted.delete(oldest);
-  client.setQueryData<Order[]>(OPEN_ORDERS, (orders) => withOrder(orders, order));
+  for (const [queryKey, list] of client.getQueriesData<OpenOrders>({ queryKey: OPEN_ORDERS }))
+    if (list && isOf(queryKey[2], order)) client.setQueryData(queryKey, withOrder(list, order));
 }
 
-/** Reads the open orders. Records that come meanwhile count, since what is read may be from before them. */
-export async function readOpenOrders(read: () => Promise<Order[]>): Promise<Order[]> {
+/**
+ * Reads the open orders of a market, or of all without one. Records that come meanwhile count, since what is read may be
+ * from before them.
+ */
+export async function readOpenOrders(
+  symbol: string | undefined,
+  read: () => Promise<Slice<Order>>,
+): Promise<OpenOrders> {
   const before = notedCount;
-  let orders = await read();
+  const { rows, next } = await read();
+  let list: OpenOrders = { orders: rows, hasOlder: next !== null };
   for (const { order, count } of noted.values()) {
-    const isKnown = orders.some(({ orderId }) => orderId === order.orderId);
-    if (isKnown || count > before) orders = withOrder(orders, order) ?? orders;
+    const isKnown = list.orders.some(({ orderId }) => orderId === order.orderId);
+    if (isKnown || (count > before && isOf(symbol, order))) list = withOrder(list, order);
   }
-  return orders;
+  return list;
 }
 
 /** Tickers after a push. */

@@ -2,7 +2,7 @@
 import { type Query, useQuery } from "@tanstack/react-query";
 import { type Exchange, returned, type Schemas, slice, useExchange } from "./client.ts";
 import { useGrowingList } from "./lists.ts";
-import { BALANCES, OPEN_ORDERS, readOpenOrders, TICKERS } from "./live.ts";
+import { BALANCES, openOrdersOf, readOpenOrders, TICKERS } from "./live.ts";
 import { useSession } from "./session.ts";
 
 export type { Order } from "./orderKinds.ts";
@@ -104,31 +104,6 @@ export function readCandles(
   );
 }
 
-const SMALL_CHART_PAUSE_MS = 300;
-let smallCharts: Promise<unknown> = Promise.resolve();
-
-/** Waits for the turn of a small chart. All of them at once would exceed the edge's limit of requests a second. */
-function smallChartTurn(): Promise<unknown> {
-  const turn = smallCharts;
-  smallCharts = turn.then(() => new Promise((done) => setTimeout(done, SMALL_CHART_PAUSE_MS)));
-  return turn;
-}
-
-/** Closing prices of the last day, for small charts. */
-export function useDayCloses(symbol: string, isWanted: boolean) {
-  const exchange = useExchange();
-  return useQuery({
-    queryKey: ["candles", symbol, "day"],
-    queryFn: async () => {
-      await smallChartTurn();
-      return readCandles(exchange, symbol, "1h", {}, 24);
-    },
-    enabled: isWanted,
-    staleTime: MARKETS_MS,
-    meta: PUBLIC,
-  });
-}
-
 export function useBalances() {
   const { rest } = useExchange();
   const { session } = useSession();
@@ -140,22 +115,18 @@ export function useBalances() {
   });
 }
 
-const OPEN_LIMIT = 200;
+/** As many as the exchange sends at a time. */
+const OPEN_MAX = 1_000;
 
-export function useOpenOrders() {
+/** The newest open orders of a market, or without one those of all. */
+export function useOpenOrders(symbol?: string) {
   const { rest } = useExchange();
   const { session } = useSession();
+  const query = { status: "pending,open,partially_filled", limit: OPEN_MAX, ...(symbol ? { symbol } : {}) };
   return useQuery({
-    queryKey: OPEN_ORDERS,
+    queryKey: openOrdersOf(symbol),
     queryFn: ({ signal }) =>
-      readOpenOrders(() =>
-        returned(
-          rest.GET("/api/v1/orders", {
-            params: { query: { status: "pending,open,partially_filled", limit: OPEN_LIMIT } },
-            signal,
-          }),
-        ),
-      ),
+      readOpenOrders(symbol, () => slice(rest.GET("/api/v1/orders", { params: { query }, signal }))),
     enabled: session !== null,
     refetchInterval: SAFETY_MS,
   });

@@ -2,8 +2,8 @@ import { useFullscreenElement, useMergedRef } from "@mantine/hooks";
 import { useState } from "react";
 import { late } from "#lib/components/late.tsx";
 import { t } from "#lib/language.ts";
-import type { Schemas } from "../api/client.ts";
-import { type Market, useMarkets } from "../api/queries.ts";
+import { type Market, useMarkets, useOpenOrders } from "../api/queries.ts";
+import { useSession } from "../api/session.ts";
 import { ChartTools } from "../market/ChartTools.tsx";
 import { MarketList } from "../market/MarketList.tsx";
 import { NOTHING, type Own } from "../market/own.ts";
@@ -29,11 +29,10 @@ interface FurtherPanelProps {
   market: Market;
   book: BookState;
   own: Own;
-  open: readonly Schemas["OrderRecord"][];
 }
 
 /** A panel that the standard screen does not have: the depth, the list of markets, or a further chart. */
-export default function FurtherPanel({ panel, onPanel, market, book, own, open }: FurtherPanelProps) {
+export default function FurtherPanel({ panel, onPanel, market, book, own }: FurtherPanelProps) {
   const title = titleOf(panel.id);
   if (panel.chart)
     return (
@@ -43,7 +42,6 @@ export default function FurtherPanel({ panel, onPanel, market, book, own, open }
         onChoice={(chart) => onPanel({ ...panelOf(panel), chart })}
         market={market}
         own={own}
-        open={open}
       />
     );
   return (
@@ -64,20 +62,19 @@ function FurtherChart({
   onChoice,
   market,
   own,
-  open,
 }: {
   title: string;
   choice: ChartChoice;
   onChoice: (choice: ChartChoice) => void;
   market: Market;
   own: Own;
-  open: readonly Schemas["OrderRecord"][];
 }) {
   const { data: markets = [] } = useMarkets();
   const chosen = choice.symbol === null ? market : markets.find(({ symbol }) => symbol === choice.symbol);
   // One that is not listed any more: the chart is that of the page until another is chosen.
   const shown = chosen ?? market;
-  const orders = open.filter(({ symbol }) => symbol === shown.symbol);
+  const { session } = useSession();
+  const { data: open } = useOpenOrders(shown.symbol);
   const { ref, toggle, fullscreen } = useFullscreenElement<HTMLElement>();
   const [panel, setPanel] = useState<HTMLElement | null>(null);
   const held = useMergedRef(ref, setPanel);
@@ -127,7 +124,9 @@ function FurtherChart({
         interval={choice.interval}
         last={undefined}
         isLogarithmic={choice.logarithmic}
-        own={shown.symbol === market.symbol ? own : { ...NOTHING, orders }}
+        own={
+          shown.symbol === market.symbol ? own : { ...NOTHING, orders: session && open ? open.orders : [] }
+        }
       />
     </PanelBox>
   );

@@ -1,5 +1,4 @@
 import { type ReactNode, useMemo } from "react";
-import type { Schemas } from "../api/client.ts";
 import type { Market } from "../api/queries.ts";
 import type { Own } from "../market/own.ts";
 import type { BookState } from "../stream/feeds.ts";
@@ -23,8 +22,6 @@ interface PlacesProps {
   market: Market;
   book: BookState;
   own: Own;
-  /** The open orders of all markets. */
-  open: readonly Schemas["OrderRecord"][];
 }
 
 /** The panels of the trading screen: at the places of the standard, or at those of a layout of the reader's own. */

@@ -1,7 +1,7 @@
 import { useInViewport } from "@mantine/hooks";
 import { compareDecimals } from "#lib/decimal.ts";
 import { readScaled, shareOfScaled } from "#lib/scaled.ts";
-import { useDayCloses } from "../api/queries.ts";
+import { useDayCloses } from "./dayCloses.ts";
 import classes from "./Sparkline.module.css";
 
 const WIDTH = 72;

@@ -5,6 +5,7 @@ import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { DecimalField } from "#lib/components/DecimalField.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { late, MissingDialog } from "#lib/components/late.tsx";
+import { formatDecimal } from "#lib/decimal.ts";
 import { several, t } from "#lib/language.ts";
 import { explain, explainIfAny } from "../api/messages.ts";
 import { isBound, type Order } from "../api/orderKinds.ts";
@@ -24,6 +25,9 @@ import { triggerName } from "./trigger.ts";
 
 const AmendReview = late(() => import("./AmendReview.tsx"), { Missing: MissingDialog });
 
+/** A table is drawn with every price: it begins with so many rows, and grows by as many. */
+const SHOWN_STEP = 200;
+
 /** An order whose fields are open, and what they say. */
 interface Editing {
   orderId: string;
@@ -42,7 +46,7 @@ const buttonId = (orderId: string) => `amend-${orderId}`;
 
 /** Open orders, of one market or of all. Price, amount and what an order waits for are changed in their row. */
 export function OpenOrders({ only }: { only: string | undefined }) {
-  const query = useOpenOrders();
+  const query = useOpenOrders(only);
   const { data: markets = [] } = useMarkets();
   const { data: tickers = [] } = useTickers();
   const { data: rules } = useTradingRules();
@@ -68,7 +72,9 @@ export function OpenOrders({ only }: { only: string | undefined }) {
       else if (!editing?.asks) tellRefused(error);
     },
   });
-  const rows: Order[] | undefined = query.data?.filter(({ symbol }) => only === undefined || symbol === only);
+  const [shown, setShown] = useState(SHOWN_STEP);
+  const rows = query.data?.orders;
+  const hasOlder = query.data?.hasOlder ?? false;
   // An order that has ended meanwhile has no row.
   const edited = rows?.find(({ orderId }) => orderId === editing?.orderId);
   const market = markets.find(({ symbol }) => symbol === edited?.symbol);
@@ -186,7 +192,7 @@ export function OpenOrders({ only }: { only: string | undefined }) {
           <Button
             size="compact-sm"
             variant="default"
-            disabled={!rows || rows.length === 0}
+            disabled={!rows || (rows.length === 0 && !hasOlder)}
             onClick={() => setAsks(true)}
           >
             {t("Cancel all")}
@@ -194,7 +200,7 @@ export function OpenOrders({ only }: { only: string | undefined }) {
         }
         columns={columns}
         card={OPEN_ORDER_CARD}
-        rows={rows}
+        rows={rows?.slice(0, shown)}
         rowId={({ orderId }) => orderId}
         rowName={orderName}
         actions={orderActions}
@@ -205,9 +211,32 @@ export function OpenOrders({ only }: { only: string | undefined }) {
             {t("Orders that wait in the book appear here.")}
           </EmptyState>
         }
+        footer={
+          rows &&
+          (hasOlder || rows.length > shown) && (
+            <div className={classes.older}>
+              <span>
+                {t("The newest {count} orders are shown. There are older ones.", {
+                  count: formatDecimal(String(Math.min(shown, rows.length))),
+                })}
+              </span>
+              {rows.length > shown && (
+                <Button size="xs" variant="default" onClick={() => setShown(shown + SHOWN_STEP)}>
+                  {t("Show older")}
+                </Button>
+              )}
+            </div>
+          )
+        }
       />
       {ending && <CancelListed order={ending} onClose={() => setEnding(null)} />}
-      {asks && <CancelAllDialog only={only} count={rows?.length ?? 0} onClose={() => setAsks(false)} />}
+      {asks && (
+        <CancelAllDialog
+          only={only}
+          count={hasOlder ? null : (rows?.length ?? 0)}
+          onClose={() => setAsks(false)}
+        />
+      )}
       {editing?.asks && edited && market && (
         <AmendReview
           market={market}
@@ -235,7 +264,8 @@ function CancelAllDialog({
   onClose,
 }: {
   only: string | undefined;
-  count: number;
+  /** How many there are; null if nobody knows. */
+  count: number | null;
   onClose: () => void;
 }) {
   const cancelAll = useCancelAll(onClose);
@@ -243,7 +273,9 @@ function CancelAllDialog({
     <ConfirmDialog
       title={only ? t("Cancel all orders on {only}?", { only }) : t("Cancel all orders?")}
       operator=""
-      confirm={several(count, "Cancel {count} order", "Cancel {count} orders")}
+      confirm={
+        count === null ? t("Cancel all") : several(count, "Cancel {count} order", "Cancel {count} orders")
+      }
       dismiss={t("Keep them")}
       danger
       isBusy={cancelAll.isPending}

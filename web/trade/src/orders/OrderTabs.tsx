@@ -5,6 +5,7 @@ import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { t } from "#lib/language.ts";
 import { type Balance, useBalances, useFills, useOpenOrders, useOrderHistory } from "../api/queries.ts";
+import type { OpenOrders as OpenOrderList } from "../api/live.ts";
 import { explainIfAny } from "../api/messages.ts";
 import {
   ENDED_ORDER_CARD,
@@ -51,7 +52,7 @@ export default function OrderTabs({ symbol, shown, onShown, Positions, MarginBal
       <div className={classes.head}>
         <Tabs.List className={classes.tabs}>
           <Tabs.Tab value="open">
-            {open.data ? t("Open orders ({count})", { count: open.data.length }) : t("Open orders")}
+            {open.data ? t("Open orders ({count})", { count: countOf(open.data) }) : t("Open orders")}
           </Tabs.Tab>
           <Tabs.Tab value="positions">{t("Positions")}</Tabs.Tab>
           <Tabs.Tab value="history">{t("History")}</Tabs.Tab>
@@ -87,6 +88,8 @@ export default function OrderTabs({ symbol, shown, onShown, Positions, MarginBal
     </Tabs>
   );
 }
+
+const countOf = ({ orders, hasOlder }: OpenOrderList) => `${orders.length}${hasOlder ? "+" : ""}`;
 
 function History({ only }: { only: string | undefined }) {
   const query = useOrderHistory(only);

@@ -120,7 +120,7 @@ function Screen({ symbol }: { symbol: string }) {
   const { data: markets = [] } = useMarkets();
   const { data: tickers = [] } = useTickers();
   const { data: balances } = useBalances();
-  const { data: open = NO_ORDERS } = useOpenOrders();
+  const { data: open } = useOpenOrders(symbol);
   const { data: fillPages } = useFills(symbol);
   useTickerPushes([symbol]);
   const book = useFeed(() => followBook(stream, symbol), symbol, NO_BOOK);
@@ -168,10 +168,7 @@ function Screen({ symbol }: { symbol: string }) {
     { keys: "l", title: t("Limit order"), run: () => choose("limit", { type: "limit" }) },
     { keys: "m", title: t("Market order"), run: () => choose("market", { type: "market" }) },
   ]);
-  const orders = useMemo(
-    () => (session ? open.filter((order) => order.symbol === symbol) : NO_ORDERS),
-    [session, open, symbol],
-  );
+  const orders = session && open ? open.orders : NO_ORDERS;
   const fills = useMemo(
     () => (session && fillPages ? fillPages.pages.flatMap(({ rows }) => rows) : NO_FILLS),
     [session, fillPages],
@@ -302,15 +299,7 @@ function Screen({ symbol }: { symbol: string }) {
           <div className={classes.orders}>{parts.orders}</div>
         </>
       ) : (
-        <Places
-          screen={layout}
-          parts={parts}
-          standard={classes}
-          market={market}
-          book={book}
-          own={own}
-          open={session ? open : NO_ORDERS}
-        />
+        <Places screen={layout} parts={parts} standard={classes} market={market} book={book} own={own} />
       )}
       {proposal && asks && (
         <AmendReview
