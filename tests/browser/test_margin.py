@@ -144,6 +144,23 @@ def chart_saying(screen: TradingScreen, words: str) -> Locator:
     return screen.page.get_by_role("group", name=re.compile(f"^Candles of .*{words}"))
 
 
+def first_one_lost(screen: TradingScreen, path: str) -> list[Any]:
+    """Let nobody know what became of the first request to `path`, which does not arrive. Returns what is asked for."""
+    screen.expect_complaint("status of 504")
+    asked: list[Any] = []
+
+    def lose(route: Route) -> None:
+        asked.append(route.request.post_data_json)
+        if len(asked) > 1:
+            route.continue_()
+            return
+        body = {"message": "nobody knows yet what became of the request", "code": "MARGIN_STATUS_UNKNOWN"}
+        route.fulfill(status=504, json=body, headers={"Access-Control-Allow-Origin": "*"})
+
+    screen.page.route(path, lose)
+    return asked
+
+
 def test_a_long_is_opened_and_half_closed_on_the_page_of_its_market(
     new_window: NewWindow, exchange: Exchange, maker: Trader
 ) -> None:
@@ -195,8 +212,17 @@ def test_a_long_is_opened_and_half_closed_on_the_page_of_its_market(
     page.keyboard.press("Enter")
     dialog = screen.dialog(f"Open a long of {SYMBOL}?")
     tab_to(dialog.get_by_role("button", name="Open a long"))
+    asked = first_one_lost(screen, "**/margin/positions")
     page.keyboard.press("Enter")
+    expect(dialog.get_by_role("alert")).to_contain_text("Nobody knows yet what became of it")
+    # Another dialog for the same position asks for it as the same one.
+    dialog.get_by_role("button", name="Cancel").click()
+    opening.click()
+    dialog.get_by_role("button", name="Ask again what became of it").click()
     dismiss(screen, f"Long of {SYMBOL} opened")
+    assert len(asked) == 2
+    assert asked[0] == asked[1]
+    assert asked[0]["requestId"]
     expect(chart_saying(screen, r"Long entry: 1,000\..* Liquidation: 5[34]\d")).to_be_visible()
 
     screen.tab("Positions")
