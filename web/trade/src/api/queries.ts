@@ -15,8 +15,6 @@ const SAFETY_MS = 30_000;
 /** Markets are listed, opened and delisted while the page is shown. */
 const MARKETS_MS = 60_000;
 const SHOWN_MARKETS_MS = 10_000;
-/** Market data publishes an unchanged fair price every three seconds. */
-const FAIR_PRICES_MS = 3_000;
 
 export type Market = Schemas["Market"];
 export type AssetPrice = Schemas["AssetFairPrice"];
@@ -55,17 +53,6 @@ export function useTickers() {
     queryKey: TICKERS,
     queryFn: ({ signal }) => returned(rest.GET("/api/v1/markets/tickers", { signal })),
     refetchInterval: SAFETY_MS,
-    meta: PUBLIC,
-  });
-}
-
-/** What each asset is worth in US dollars, at the fair prices of the markets. */
-export function useAssetPrices() {
-  const { rest } = useExchange();
-  return useQuery({
-    queryKey: ["assetPrices"],
-    queryFn: ({ signal }) => returned(rest.GET("/api/v1/markets/asset-prices", { signal })),
-    refetchInterval: FAIR_PRICES_MS,
     meta: PUBLIC,
   });
 }
@@ -129,14 +116,6 @@ export function useOpenOrders(symbol?: string) {
       readOpenOrders(symbol, () => slice(rest.GET("/api/v1/orders", { params: { query }, signal }))),
     enabled: session !== null,
     refetchInterval: SAFETY_MS,
-  });
-}
-
-export function useOrderHistory(symbol: string | undefined) {
-  const { rest } = useExchange();
-  return useGrowingList(["orders", "history", symbol], (position, signal) => {
-    const query = { ...position, ...(symbol ? { symbol } : {}) };
-    return slice(rest.GET("/api/v1/orders/history", { params: { query }, signal }));
   });
 }
 

@@ -4,7 +4,9 @@ import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { t } from "#lib/language.ts";
-import { type Balance, useBalances, useFills, useOpenOrders, useOrderHistory } from "../api/queries.ts";
+import { type Balance, useBalances, useFills, useOpenOrders } from "../api/queries.ts";
+import { slice, useExchange } from "../api/client.ts";
+import { useGrowingList } from "../api/lists.ts";
 import type { OpenOrders as OpenOrderList } from "../api/live.ts";
 import { explainIfAny } from "../api/messages.ts";
 import {
@@ -90,6 +92,14 @@ export default function OrderTabs({ symbol, shown, onShown, Positions, MarginBal
 }
 
 const countOf = ({ orders, hasOlder }: OpenOrderList) => `${orders.length}${hasOlder ? "+" : ""}`;
+
+function useOrderHistory(symbol: string | undefined) {
+  const { rest } = useExchange();
+  return useGrowingList(["orders", "history", symbol], (position, signal) => {
+    const query = { ...position, ...(symbol ? { symbol } : {}) };
+    return slice(rest.GET("/api/v1/orders/history", { params: { query }, signal }));
+  });
+}
 
 function History({ only }: { only: string | undefined }) {
   const query = useOrderHistory(only);
