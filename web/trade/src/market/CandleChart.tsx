@@ -318,7 +318,7 @@ function CandleChart({
       borderDownColor: colours.negative,
     });
     draw();
-  }, [scheme, zone, places, symbol, interval, draw]);
+  }, [scheme, zone, places, symbol, interval, length, draw]);
 
   useEffect(() => {
     series.current?.indicators.paint(scheme);
