@@ -2,7 +2,6 @@ import { MantineProvider } from "@mantine/core";
 import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { ExpiryContext } from "./expiry.ts";
 import ExpiryField from "./ExpiryField.tsx";
 
 vi.mock("#lib/preferences.ts", () => ({ useZone: () => "America/New_York" }));
@@ -12,9 +11,8 @@ afterEach(() => void vi.useRealTimers());
 
 /** The page of a field that is mounted while the draft has this expiry. */
 function mounted(expiresAt: string): string {
-  const field = createElement(ExpiryField, { onExpiry: () => undefined });
-  const within = createElement(ExpiryContext, { value: expiresAt }, field);
-  return renderToStaticMarkup(createElement(MantineProvider, null, within));
+  const field = createElement(ExpiryField, { expiresAt, onExpiry: () => undefined });
+  return renderToStaticMarkup(createElement(MantineProvider, null, field));
 }
 
 it("shows until when the draft is good, as it is typed in the zone of the page", () => {

@@ -1,20 +1,24 @@
 import { TextInput } from "@mantine/core";
-import { useContext, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 import { t } from "#lib/language.ts";
 import { useZone } from "#lib/preferences.ts";
 import { LOCAL_ZONE } from "#lib/time.ts";
 import { useNow } from "#lib/useNow.ts";
-import { ExpiryContext } from "./expiry.ts";
 import { momentOf, typedMoment } from "./moments.ts";
 
 /** How often the field looks whether its moment is over. */
 const LOOKED_MS = 5_000;
 
+interface ExpiryFieldProps {
+  /** The moment in UTC; empty before it is chosen. The draft has it, which outlives the field. */
+  expiresAt: string;
+  onExpiry: (expiresAt: string) => void;
+}
+
 /** Until when an order is good, as a date and a time of the page's zone. Hands on UTC, or an empty text. */
-export default function ExpiryField({ onExpiry }: { onExpiry: (expiresAt: string) => void }) {
+export default function ExpiryField({ expiresAt, onExpiry }: ExpiryFieldProps) {
   const zone = useZone();
   const now = useNow(LOOKED_MS);
-  const expiresAt = useContext(ExpiryContext);
   // An order that would end before it begins is not sent; the field goes on to say why.
   const isOver = expiresAt !== "" && Date.parse(expiresAt) <= now;
   const good = isOver ? "" : expiresAt;

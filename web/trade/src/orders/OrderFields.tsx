@@ -233,7 +233,9 @@ export const OrderFields = memo(function OrderFields({
           }}
         />
       )}
-      {time === "gtd" && <ExpiryField onExpiry={(expiresAt) => onDraft({ expiresAt })} />}
+      {time === "gtd" && (
+        <ExpiryField expiresAt={draft.expiresAt} onExpiry={(expiresAt) => onDraft({ expiresAt })} />
+      )}
       {type === "limit" && !draft.isOco && offer.postOnly && (
         <CheckField
           label={t("Post-only")}

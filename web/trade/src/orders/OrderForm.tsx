@@ -19,7 +19,6 @@ import type { Conditional } from "./TypeMenu.tsx";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 import { isConditional } from "../api/orderKinds.ts";
 import { askedOf } from "./asked.ts";
-import { ExpiryContext } from "./expiry.ts";
 import { useHabits, useOneClick } from "./habits.ts";
 import { kindOf, typeName } from "./labels.ts";
 import { offerOf } from "./offer.ts";
@@ -182,22 +181,20 @@ export const OrderForm = memo(function OrderForm({
           else send();
         }}
       >
-        <ExpiryContext value={draft.expiresAt}>
-          <OrderFields
-            market={market}
-            offer={offer}
-            draft={draft}
-            conditional={conditional}
-            faults={faults}
-            hasFunds={available !== null}
-            sizes={habits.sizes[symbol] ?? NO_SIZES}
-            isUser={session !== null}
-            loadConditional={loadConditional}
-            onDraft={onDraft}
-            onStep={step}
-            onPart={takePart}
-          />
-        </ExpiryContext>
+        <OrderFields
+          market={market}
+          offer={offer}
+          draft={draft}
+          conditional={conditional}
+          faults={faults}
+          hasFunds={available !== null}
+          sizes={habits.sizes[symbol] ?? NO_SIZES}
+          isUser={session !== null}
+          loadConditional={loadConditional}
+          onDraft={onDraft}
+          onStep={step}
+          onPart={takePart}
+        />
         {sentence !== "" && <p className={classes.sentence}>{sentence}</p>}
         <Figures
           market={market}

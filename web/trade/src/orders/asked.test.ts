@@ -20,6 +20,11 @@ const market = {
   quantityMax: null,
   notionalMin: null,
   notionalMax: null,
+  deviationBpsMax: null,
+  slippageBpsMax: null,
+  priceReference: "last_trade",
+  referencePrice: null,
+  rules: "complete",
 } as Market;
 
 /** What is known while the best bid and the last price are `price`. */
