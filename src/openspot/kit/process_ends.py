@@ -6,6 +6,7 @@ The web server shows them. Operators' alerts tell of those that nobody asked for
 import json
 import os
 import signal
+import threading
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +16,8 @@ KEPT_MAX = 100
 CAUSE_LENGTH_MAX = 300
 LINES_MAX = 12
 LINE_LENGTH_MAX = 300
+_writing = threading.Lock()
+"""The supervisor alone writes, in threads: several processes may end at the same moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +56,14 @@ def cause_of(return_code: int, fault: str = "") -> str:
 
 def note_end(data_dir: Path, end: ProcessEnd) -> None:
     """Add an end. The oldest give way. Raises OSError."""
-    kept = [*read_ends(data_dir), end][-KEPT_MAX:]
     path = data_dir / FILE_NAME
     temporary = path.with_suffix(".new")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        json.dump([asdict(each) for each in kept], file)
-    temporary.replace(path)
+    with _writing:
+        kept = [*read_ends(data_dir), end][-KEPT_MAX:]
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            json.dump([asdict(each) for each in kept], file)
+        temporary.replace(path)
 
 
 def read_ends(data_dir: Path) -> list[ProcessEnd]:

@@ -49,7 +49,7 @@ def test_a_role_that_may_not_make_it_gets_told_what_to_set(postgres_server: Embe
     platform.settings = platform.settings.model_copy(update={"subscriptions_database_url": url})
     platform._upgrade_own_database(DESCRIPTOR.database)
     upgrade(url, "subscriptions")
-    assert server._psql("SELECT version_num FROM alembic_version", "by_the_operator").strip() == "0003"
+    assert server._psql("SELECT version_num FROM alembic_version", "by_the_operator").strip() == "0004"
 
 
 def test_the_name_of_a_database_is_read_from_its_address() -> None:

@@ -1,5 +1,6 @@
 """The newest ends of processes are kept, with a cause in words."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,15 @@ def test_the_newest_ends_are_kept_and_only_their_owner_reads_them(tmp_path: Path
         note_end(tmp_path, end)
     assert read_ends(tmp_path) == ends[1:]
     assert (tmp_path / FILE_NAME).stat().st_mode & 0o077 == 0
+
+
+def test_ends_of_one_moment_are_all_kept(tmp_path: Path) -> None:
+    def note(number: int) -> None:
+        note_end(tmp_path, ProcessEnd(f"p{number}", "A process", number, "signal SIGKILL"))
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(note, range(64)))
+    assert sorted(end.at_ms for end in read_ends(tmp_path)) == list(range(64))
 
 
 @pytest.mark.parametrize("content", ["", "{", "[1]", "{}", '[{"process": "x"}]', "null"])
