@@ -173,7 +173,7 @@ class Positions:
         is raised when everything else is done.
         """
         done: list[MarginPositionRow] = []
-        looked_at: set[str] = set()
+        finished: set[str] = set()
         refused: OrderRefusedError | None = None
         while True:
             # One in a transaction, so that what it repays is settled before the next one looks at what is free.
@@ -185,10 +185,10 @@ class Positions:
                     for position in await store.positions_of(account.connection, account_id)
                     if position.status in (MarginPositionStatus.OPENING, MarginPositionStatus.CLOSING)
                 )
-                position = next((each for each in under_way if each.position_id not in looked_at), None)
+                position = next((each for each in under_way if each.position_id not in finished), None)
                 if position is None:
                     break
-                looked_at.add(position.position_id)
+                finished.add(position.position_id)
                 refusal = await self._finish(account, position, written)
             if refusal is None:
                 done.append(position)
