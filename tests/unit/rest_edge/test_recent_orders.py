@@ -34,11 +34,18 @@ def order(
         (("partially_filled", 1), ("open", 1), "row"),
         (("open", 1), ("cancelled", 1), "answered"),
         (("filled", 1), ("cancelled", 1), "row"),
+        (("cancelled", 1), ("cancelled", 2), "row"),
+        (("filled", 1), ("open", 2), "row"),
     ],
 )
 def test_the_newer_record_counts(row: tuple[str, int], answered: tuple[str, int], winner: str) -> None:
     both = {"row": order("a", row[0], updated=row[1]), "answered": order("a", answered[0], updated=answered[1])}
     assert newer_record(both["row"], both["answered"]) is both[winner]
+
+
+def test_of_an_order_of_a_list_that_has_ended_the_newer_record_counts() -> None:
+    row, answered = (order("a", "filled", updated=updated, list_id="l1") for updated in (1, 2))
+    assert newer_record(row, answered) is answered
 
 
 def test_a_record_alone_counts() -> None:

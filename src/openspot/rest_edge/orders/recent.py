@@ -46,9 +46,14 @@ class OrderFilter:
 
 
 def newer_record(row: OrderRecord | None, sent: OrderRecord | None) -> OrderRecord | None:
-    """The newer of two records of one order. If their times are equal, the record that has ended, or else the row."""
+    """The newer of two records of one order. If their times are equal, the record that has ended, or else the row.
+
+    The row of an order that has ended counts whatever its time is: only the state of a list changes after that.
+    """
     if row is None or sent is None:
         return row or sent
+    if row.status in TERMINAL and not row.list_id:
+        return row
     if sent.updated_at != row.updated_at:
         return sent if sent.updated_at > row.updated_at else row
     return sent if sent.status in TERMINAL and row.status not in TERMINAL else row

@@ -87,16 +87,24 @@ class Cancellation:
         return CancelOrderReply(True, order=record_of(cancelled))
 
     async def _after_cancel(self, order: TrackedOrder, response: orders_pb2.CancelOrderResponse) -> TrackedOrder:
-        """The order after the cancel. It may have been filled in part after `order` was looked up."""
+        """The order after the cancel.
+
+        Before it, and after the state that this router remembers, the order may have been filled, amended by another
+        router, or activated. The row has what was written of that.
+        """
+        row = await self._lookup.row_at_once(order.order_id)
+        if row is not None and row.last_sequence > order.last_sequence:
+            order = row
+        if order.has_ended:
+            return order
         spec = self._specs.get(order.symbol)
         removed = None if spec is None else quantity_of(response.cancelled_quantity, spec)
-        if removed == order.remaining_quantity:
-            # No fill came after the look-up, so `order` is up to date.
+        if removed == order.remaining_quantity and not _changes_unseen(order):
             return cancelled_order(order, response.sequence, self._now_ms())
         row = await self._lookup.awaited_row(order.order_id, lambda row: row.has_ended)
         if row is not None:
             return row
-        log.warning("cancelled order shown without its last fills", order_id=order.order_id)
+        log.warning("cancelled order shown without its last changes", order_id=order.order_id)
         return cancelled_order(order, response.sequence, self._now_ms())
 
     async def _not_cancelled(self, order: TrackedOrder, reason: str) -> CancelOrderReply:
@@ -119,6 +127,11 @@ def refused_order(order: TrackedOrder | None, order_id: str, user_id: str) -> Ca
     if order is None or order.user_id != user_id:
         return _not_found(order_id)
     return _already_ended(order) if order.has_ended or order.engine_order_id is None else None
+
+
+def _changes_unseen(order: TrackedOrder) -> bool:
+    """Whether the order may have changed although as much was open as before: its trigger fires, or its list ends."""
+    return order.is_waiting or order.list_id is not None
 
 
 def _refused(code: RefusalCode, message: str, order: TrackedOrder | None = None) -> CancelOrderReply:
