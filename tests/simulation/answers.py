@@ -6,7 +6,7 @@ from collections import Counter
 from openspot.contracts.messages import OrderRecord, ReplaceOrder, ReplaceOrderReply
 from tests.simulation.auditor import Messages, units
 from tests.simulation.clients import Told
-from tests.simulation.history import History, MoneyMove, OrderHistory
+from tests.simulation.history import History, MoneyMove, OrderHistory, State
 
 _ENDED = ("filled", "cancelled", "rejected")
 _COMPLETED = "custody.withdrawal.completed"
@@ -112,12 +112,9 @@ class AnswerAuditor:
             self._look_at_seen(record)
         for record in told.amended:
             order = self._history.orders.get(record.order_id)
-            states = [] if order is None else [(state.price, state.quantity) for state in order.states]
-            if record.price is None:
-                # One that waits to match at any price within its slippage shows none.
-                states = [(0, quantity) for _, quantity in states]
             shown = (0, 0) if order is None else self._price_and_quantity(record, order)
-            self._demand(shown in states, f"order {record.order_id} was amended to {shown} and never was that")
+            was_so = order is not None and any(_may_show(record, *shown, state) for state in order.states)
+            self._demand(was_so, f"order {record.order_id} was amended to {shown} and never was that")
 
     @staticmethod
     def _price_and_quantity(record: OrderRecord, order: OrderHistory) -> tuple[int, int]:
@@ -167,3 +164,16 @@ class AnswerAuditor:
 def _cancelled_in(order: OrderHistory) -> set[int]:
     """The command that cancelled an order, if one did."""
     return {order.final.command} if order.final.status == "cancelled" else set()
+
+
+def _may_show(record: OrderRecord, price: int, quantity: int, state: State) -> bool:
+    """Whether a record of an amended order may show this price and quantity of an order that was in `state`."""
+    if quantity != state.quantity:
+        return False
+    if record.price is None:
+        # One that waits to match at any price within its slippage shows none.
+        return True
+    if record.trigger_status == "waiting" and record.type.startswith("trailing"):
+        # Its limit follows the market, down for a buy and up for a sell. The engine tells nobody before it fires.
+        return price <= state.price if record.side == "buy" else price >= state.price
+    return price == state.price
