@@ -4,7 +4,7 @@
 less of a package than the table asks for, or miss a mutant of a package whose survivors are all listed, and if an entry
 of `surviving_mutants.toml`, which says why a mutant may survive, excuses nothing. A sample (`--sample N`) fails only if
 chance does not explain what survived.
-`--changed` tries a few mutants of the functions that changed since the last release, as many as 150 seconds allow:
+`--changed` tries a few mutants of the functions that changed since the last release, as many as 75 seconds allow:
 `make proof` does so.
 
 All of it happens in a copy of the project in a temporary folder. The tests of each mutant have a deadline, and a mutant
@@ -54,7 +54,7 @@ LEFT_OUT = (
 CHANGED_MUTANTS = 60
 CHANGED_MODULES = 6
 """The most mutants of a run for what changed, and the most modules that they come from."""
-CHANGED_S, CHANGED_S_LEAST, END_S = 150.0, 30.0, 30.0
+CHANGED_S, CHANGED_S_LEAST, END_S = 75.0, 30.0, 30.0
 """How long a run for what changed takes, at least for its mutants, and how long mutmut may take to stop."""
 NOTICED = frozenset({1, 3, 24, 36, 152, 255, -24, -11, -9})
 """mutmut's exit codes of a mutant whose tests failed, ran into the deadline, or crashed."""

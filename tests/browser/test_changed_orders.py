@@ -8,7 +8,6 @@ from decimal import Decimal
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.support.parts import first_then_proof
 from tests.support.trading_screen import Exchange, NewWindow, Trader, TradingScreen
 
 SYMBOL = "ETH-BRL"
@@ -86,6 +85,7 @@ def test_price_and_amount_are_changed_in_the_row_by_keyboard(
     assert open_order(exchange, trader) == ("248.5", "3")
 
 
+@pytest.mark.proof
 def test_the_distance_of_a_trailing_stop_is_changed_in_the_row(
     new_window: NewWindow, exchange: Exchange, trader: Trader
 ) -> None:
@@ -151,7 +151,8 @@ def with_keys(screen: TradingScreen, handle: Locator, by: int) -> None:
     screen.page.keyboard.press("Enter")
 
 
-@pytest.mark.parametrize("move", first_then_proof(with_keys, with_mouse, with_finger))
+@pytest.mark.proof
+@pytest.mark.parametrize("move", [with_keys, with_mouse, with_finger])
 def test_a_line_that_is_moved_asks_for_the_new_price(
     new_window: NewWindow,
     exchange: Exchange,
@@ -186,6 +187,7 @@ def test_a_line_that_is_moved_asks_for_the_new_price(
     assert Decimal(open_order(exchange, trader)[0]) == asked
 
 
+@pytest.mark.proof
 def test_escape_returns_a_line_that_is_held(new_window: NewWindow, exchange: Exchange, trader: Trader) -> None:
     screen = new_window(trader)
     screen.go(f"/{SYMBOL}", SYMBOL)
@@ -202,6 +204,7 @@ def test_escape_returns_a_line_that_is_held(new_window: NewWindow, exchange: Exc
     assert open_order(exchange, trader) == (HOME, "2")
 
 
+@pytest.mark.proof
 def test_one_click_changes_an_order_without_a_review(new_window: NewWindow, exchange: Exchange, trader: Trader) -> None:
     screen = new_window(trader)
     screen.go(f"/{SYMBOL}", SYMBOL)
@@ -230,6 +233,7 @@ def test_one_click_changes_an_order_without_a_review(new_window: NewWindow, exch
     assert open_order(exchange, trader) == ("248.99", "1")
 
 
+@pytest.mark.proof
 def test_the_line_of_a_stop_moves_what_it_waits_for(new_window: NewWindow, exchange: Exchange, trader: Trader) -> None:
     token = trader.tokens["accessToken"]
     stop = {"symbol": SYMBOL, "side": "buy", "type": "stop_limit", "quantity": "1", "stopPrice": "253", "price": "254"}

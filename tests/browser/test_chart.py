@@ -42,6 +42,7 @@ def place(exchange: Exchange, trader: Trader, side: str, price: str) -> None:
     exchange.call("POST", "orders", order, trader.tokens["accessToken"])
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures("traders")
 def test_chosen_indicators_are_drawn_and_kept_and_a_wrong_period_is_refused(new_window: NewWindow) -> None:
     screen = new_window()
@@ -97,6 +98,7 @@ def test_own_orders_and_fills_are_on_the_chart_of_their_reader_alone(
     expect(chart(other, "Your")).to_have_count(0)
 
 
+@pytest.mark.proof
 @pytest.mark.usefixtures("traders")
 def test_keys_move_and_zoom_the_chart(new_window: NewWindow) -> None:
     screen = new_window()
@@ -119,6 +121,7 @@ SMA_COLOURS = {"light": (0x28, 0x50, 0xC8), "dark": (0x8F, 0xB0, 0xFF)}
 """Of "sma-1" in indicators/palette.ts."""
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_chosen_indicator_colours_pixels_of_the_canvas(new_window: NewWindow, scheme: str) -> None:
     screen = new_window(color_scheme=scheme)

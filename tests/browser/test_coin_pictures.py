@@ -2,12 +2,15 @@
 
 import secrets
 
+import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.support.console import OPPOSITE_LOOKS, Console
 from tests.support.operator import Operator
 from tests.support.trading_screen import Exchange, NewWindow
 from tests.support.waiting import until
+
+pytestmark = pytest.mark.proof
 
 
 def has_picture(place: Locator) -> None:

@@ -115,7 +115,8 @@ def test_the_exchange_takes_what_the_form_sends(new_window: NewWindow, exchange:
     exchange.call("DELETE", "orders", token=trader.tokens["accessToken"])
 
 
-@pytest.mark.parametrize("look", first_then_proof(*OPPOSITE_LOOKS))
+@pytest.mark.proof
+@pytest.mark.parametrize("look", OPPOSITE_LOOKS)
 def test_a_stop_limit_says_when_it_fires_and_is_sent_after_a_review(
     new_window: NewWindow, exchange: Exchange, trader: Trader, look: Look
 ) -> None:
@@ -172,6 +173,7 @@ def test_a_stop_limit_says_when_it_fires_and_is_sent_after_a_review(
     screen.assert_accessible("an order that waits")
 
 
+@pytest.mark.proof
 def test_a_trailing_stop_follows_by_percent_and_its_present_trigger_is_listed(
     new_window: NewWindow, exchange: Exchange, trader: Trader
 ) -> None:
@@ -274,6 +276,7 @@ def test_an_entry_with_both_exits_is_one_request_that_the_review_names_in_full(
     question.get_by_role("button", name="Keep it").click()
 
 
+@pytest.mark.proof
 def test_oco_is_a_type_of_its_own_and_holds_the_funds_once(
     new_window: NewWindow, exchange: Exchange, trader: Trader
 ) -> None:
@@ -315,6 +318,7 @@ def test_oco_is_a_type_of_its_own_and_holds_the_funds_once(
     assert [order["displayQuantity"] for order in orders.asked] == ["0.5"]
 
 
+@pytest.mark.proof
 def test_the_trigger_of_a_stop_can_be_changed(new_window: NewWindow, exchange: Exchange, trader: Trader) -> None:
     screen = new_window(trader)
     asked = {"symbol": SYMBOL, "side": "sell", "type": "stop_market", "quantity": "3", "triggerBy": "last"}
@@ -342,13 +346,10 @@ def test_the_trigger_of_a_stop_can_be_changed(new_window: NewWindow, exchange: E
     assert changed == [{"stopPrice": "230"}]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("status", "title", "has_form"),
-    [
-        ("auction", "Opening auction", True),
-        pytest.param("announced", "Announced", False, marks=pytest.mark.proof),
-        pytest.param("delisted", "Delisted", False, marks=pytest.mark.proof),
-    ],
+    [("auction", "Opening auction", True), ("announced", "Announced", False), ("delisted", "Delisted", False)],
 )
 def test_a_market_that_does_not_trade_says_why_and_since_when(
     new_window: NewWindow, exchange: Exchange, trader: Trader, status: str, title: str, has_form: bool
@@ -374,6 +375,7 @@ def test_a_market_that_does_not_trade_says_why_and_since_when(
     screen.assert_accessible("the list of markets")
 
 
+@pytest.mark.proof
 def test_the_form_offers_what_the_exchange_says_and_no_more(
     new_window: NewWindow, exchange: Exchange, trader: Trader
 ) -> None:
@@ -400,6 +402,7 @@ def test_the_form_offers_what_the_exchange_says_and_no_more(
     expect(plain.page.get_by_role("button", name="More order types")).to_have_count(0)
 
 
+@pytest.mark.proof
 def test_own_sizes_and_one_click_are_kept_for_the_account_and_the_lock_closes(
     new_window: NewWindow, exchange: Exchange, trader: Trader
 ) -> None:

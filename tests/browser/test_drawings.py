@@ -12,6 +12,8 @@ from tests.support.operator import Operator
 from tests.support.trading_screen import PASSWORD, Exchange, NewWindow, Trader, TradingScreen
 from tests.support.waiting import until
 
+pytestmark = pytest.mark.proof
+
 
 @pytest.fixture
 def traded(operator: Operator, market: str, participants: None) -> str:
@@ -211,7 +213,6 @@ def test_two_windows_of_one_browser_and_a_finger_on_a_phone_lose_nothing(new_win
     screen.assert_accessible("the tools on a phone")
 
 
-@pytest.mark.proof
 def test_other_markets_are_compared_in_percent_and_remembered(
     new_window: NewWindow, operator: Operator, traded: str, participants: None
 ) -> None:

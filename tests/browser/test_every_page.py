@@ -53,7 +53,7 @@ PAGES = (
 
 COLUMNS = ("path", "heading", "has_session")
 EVERY_PAGE = [*((*page, False) for page in LOGGED_OUT_PAGES), *((*page, True) for page in PAGES)]
-FIRST_PAGES = [page for page in EVERY_PAGE if page[0] in ("/", "/login", "/markets", "/wallet", "/history", "/margin")]
+FIRST_PAGES = [page for page in EVERY_PAGE if page[0] in ("/", "/login", "/wallet")]
 """Of each kind one: forms, lists, figures, the market. `make test` looks at these, `make proof` at every page."""
 
 

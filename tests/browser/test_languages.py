@@ -122,6 +122,7 @@ def test_a_language_is_chosen_before_the_login_without_a_reload_and_stays(new_wi
     expect(screen.heading("Anmelden")).to_be_visible()
 
 
+@pytest.mark.proof
 def test_the_profile_keeps_the_language_and_brings_it_to_another_browser(
     new_window: NewWindow, exchange: Exchange
 ) -> None:
@@ -138,6 +139,7 @@ def test_the_profile_keeps_the_language_and_brings_it_to_another_browser(
     expect(elsewhere.page.locator("html")).to_have_attribute("lang", "pt-BR")
 
 
+@pytest.mark.proof
 def test_a_language_that_the_exchange_did_not_hear_of_is_kept_in_the_profile_later(
     new_window: NewWindow, exchange: Exchange
 ) -> None:

@@ -4,10 +4,13 @@ import json
 import re
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
 from playwright.sync_api import Route, expect
 
 from tests.support.stub_orders import waiting_order
 from tests.support.trading_screen import Exchange, NewWindow
+
+pytestmark = pytest.mark.proof
 
 SYMBOL, OTHER = "BTC-BRL", "ETH-USD"
 

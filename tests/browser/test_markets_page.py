@@ -37,6 +37,7 @@ def choose_view(page: Page, name: str) -> None:
     expect(page.get_by_role("menu")).to_have_count(0)
 
 
+@pytest.mark.proof
 def test_favourites_of_a_visitor_go_to_the_account_and_stay_there(
     new_window: NewWindow, exchange: Exchange, book: str, trader: Trader
 ) -> None:
@@ -85,6 +86,7 @@ def change_lists(page: Page, entry: str) -> None:
     page.get_by_role("menuitem", name=entry).click()
 
 
+@pytest.mark.proof
 def test_lists_are_made_filled_renamed_and_deleted_and_favourites_stay(
     new_window: NewWindow, exchange: Exchange, book: str, trader: Trader
 ) -> None:
@@ -145,6 +147,7 @@ def test_lists_are_made_filled_renamed_and_deleted_and_favourites_stay(
     assert lists() == {"favourites": ["BTC-USD"]}
 
 
+@pytest.mark.proof
 def test_the_bounds_of_lists_are_told_in_plain_words(new_window: NewWindow, exchange: Exchange, trader: Trader) -> None:
     for number in range(20):
         exchange.call("PATCH", f"watchlists/list-{number}", {"add": []}, trader.tokens["accessToken"])
@@ -159,6 +162,7 @@ def test_the_bounds_of_lists_are_told_in_plain_words(new_window: NewWindow, exch
     expect(dialog.get_by_text("you may have at most 20 watchlists: delete one")).to_be_visible()
 
 
+@pytest.mark.proof
 def test_nobody_is_told_that_nothing_moved_while_the_figures_are_missing(new_window: NewWindow, book: str) -> None:
     screen = new_window(None)
     page = screen.page
@@ -189,6 +193,7 @@ def test_the_keyboard_finds_a_market_and_a_trade_changes_its_price(
     expect(screen.heading(book)).to_be_visible()
 
 
+@pytest.mark.proof
 def test_the_list_of_markets_says_how_many_are_below_and_shows_that_it_goes_on(new_window: NewWindow) -> None:
     screen = new_window(None, viewport={"width": 1440, "height": 480})
     page = screen.page
@@ -232,6 +237,7 @@ def test_the_page_of_a_market_that_is_not_listed_yet_opens_with_its_listing(
     expect(screen.page.get_by_role("button", name="View of the order book")).to_be_visible()
 
 
+@pytest.mark.proof
 def test_the_book_shows_one_side_and_totals_in_the_quote_asset(new_window: NewWindow, book: str) -> None:
     screen = new_window(None)
     page = screen.page

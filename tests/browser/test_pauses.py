@@ -1,10 +1,13 @@
 """A pause of withdrawals: an operator begins and ends it, and users read why they cannot withdraw."""
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.support.console import OPPOSITE_LOOKS, Console
 from tests.support.stub_orders import fulfil
 from tests.support.trading_screen import Exchange, NewWindow
+
+pytestmark = pytest.mark.proof
 
 NETWORKS = "Networks of BTC"
 

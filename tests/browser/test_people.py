@@ -224,6 +224,7 @@ def test_lists_are_narrowed_by_days_and_saved_as_files(console: Console, eve: di
     console.look_over("orders of a user", OPPOSITE_LOOKS)
 
 
+@pytest.mark.proof
 def test_money_of_the_house_moves_and_a_level_is_set(console: Console, operator: Operator) -> None:
     operator.fund("house:payments", USDC="50")
     console.open("/treasury", "Treasury")
@@ -247,6 +248,7 @@ def test_money_of_the_house_moves_and_a_level_is_set(console: Console, operator:
     expect(console.row("Movements of house:insurance", "treasury")).to_be_visible()
 
 
+@pytest.mark.proof
 def test_a_try_of_an_alert_says_what_became_of_it(console: Console, platform: ChildPlatform) -> None:
     console.open("/alerts", "Alerts")
     console.act("The books differ", "Try it…")

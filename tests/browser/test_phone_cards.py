@@ -10,6 +10,8 @@ from playwright.sync_api import Locator, expect
 from tests.support.console import PHONE
 from tests.support.trading_screen import Exchange, NewWindow, Trader
 
+pytestmark = pytest.mark.proof
+
 SYMBOL = "USDC-USD"
 """No other test trades here, so no trade stands in the way of an order."""
 LINE = 24

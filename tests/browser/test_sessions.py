@@ -125,6 +125,7 @@ def test_logout_ends_the_session_at_the_engine(visitor: Console, operator: Opera
     expect(visitor.heading("OpenSpot console")).to_be_visible()
 
 
+@pytest.mark.proof
 @pytest.mark.spec("A5-30")
 def test_validate_token_is_never_called(visitor: Console, operator: Operator, clerk: str) -> None:
     visitor.open("/", "OpenSpot console")

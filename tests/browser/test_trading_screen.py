@@ -55,6 +55,7 @@ def test_a_visitor_registers_confirms_the_address_and_logs_out(new_window: NewWi
     assert page.evaluate("localStorage.getItem('openspot.trade.session')") is None
 
 
+@pytest.mark.proof
 def test_a_logout_while_the_markets_are_read_leaves_them_to_be_shown(new_window: NewWindow, exchange: Exchange) -> None:
     trader = exchange.register("hasty@example.com")
     screen = new_window(trader)

@@ -10,6 +10,8 @@ from openspot.up.child_platform import ChildPlatform
 from tests.support.money_user import MoneyUser, log_in, money_user, openspot
 from tests.support.waiting import eventually, unstarved
 
+pytestmark = pytest.mark.proof
+
 
 @pytest.mark.spec("A5-11", "B4.5-10")
 async def test_a_promoted_user_completes_transfers_adjusts_and_sees_everybody_and_others_do_not(

@@ -20,6 +20,7 @@ async def house(platform: ChildPlatform) -> dict[tuple[str, str], Decimal]:
     return rows
 
 
+@pytest.mark.proof
 @pytest.mark.spec("B4.1-55", "B4.1-57")
 async def test_money_moves_between_users_and_the_accounts_of_the_house(platform: ChildPlatform) -> None:
     await credit(platform, CONVERSIONS_ACCOUNT_ID, "SOL", "10")

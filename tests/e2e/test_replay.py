@@ -71,6 +71,7 @@ def test_a_file_that_is_no_order_flow_is_refused_with_its_line(platform: ChildPl
     assert "price" in outcome.stderr
 
 
+@pytest.mark.proof
 @pytest.mark.spec("A1.2-04", "A1.2-05", "A1.2-06")
 def test_everything_that_was_traded_reconciles(platform: ChildPlatform) -> None:
     replay(platform, "--sample", "--symbol", "SOL-USDT", "--events", "300")

@@ -18,6 +18,8 @@ from tests.support.operator import Operator
 from tests.support.rest_client import RestClient
 from tests.support.waiting import eventually, stretched
 
+pytestmark = pytest.mark.proof
+
 
 def openspot(platform: ChildPlatform, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
@@ -42,7 +44,6 @@ def test_a_service_is_restarted_and_ready_when_the_command_ends(breakable: Child
     assert breakable.pid("positions") != before
 
 
-@pytest.mark.proof
 def test_a_stopped_service_stays_stopped_until_it_is_started(breakable: ChildPlatform) -> None:
     assert openspot(breakable, "stop", "subscriptions").returncode == 0
     try:
@@ -57,7 +58,6 @@ def test_a_stopped_service_stays_stopped_until_it_is_started(breakable: ChildPla
     assert status(breakable)["stopped"] == []
 
 
-@pytest.mark.proof
 def test_services_that_share_a_process_are_stopped_and_started_together(platform: ChildPlatform) -> None:
     both = "rest-edge and router, which share a process, are"
     before = platform.pid("router")
@@ -128,7 +128,6 @@ OTHERS = sorted(
 )
 
 
-@pytest.mark.proof
 @pytest.mark.timeout(900)
 async def test_every_other_service_comes_back_from_a_restart_over_the_rest_edge(breakable: ChildPlatform) -> None:
     assert {

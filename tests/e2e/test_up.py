@@ -123,6 +123,7 @@ async def test_start_stop_and_start_again(own_folder: Path) -> None:
     assert not [psutil.Process(pid).cmdline() for pid in pids if alive(pid)]
 
 
+@pytest.mark.proof
 def test_the_credentials_of_one_service_are_printed_for_another_host(platform: ChildPlatform) -> None:
     done = openspot(platform, "bus", "credentials", "venue")
     assert done.returncode == 0, done.stderr
@@ -164,6 +165,7 @@ def test_a_service_that_cannot_start_ends_the_start_with_its_reason(own_folder: 
     assert "nowhere" in text
 
 
+@pytest.mark.proof
 def test_a_bad_setting_is_named(own_folder: Path) -> None:
     platform = child_platform(own_folder, {"OPENSPOT_LOG_LEVEL": "LOUD"})
     with pytest.raises(RuntimeError, match="OPENSPOT_LOG_LEVEL: Input should be"):
@@ -180,6 +182,7 @@ def test_a_host_that_strangers_reach_is_refused_with_what_to_set(own_folder: Pat
     assert "OPENSPOT_TRUSTED_NETWORK=true" in alone.stderr
 
 
+@pytest.mark.proof
 def test_a_folder_that_is_open_and_holds_other_files_is_refused(own_folder: Path) -> None:
     (own_folder / "letter.txt").write_text("dear", "utf-8")
     own_folder.chmod(0o755)
@@ -198,6 +201,7 @@ def test_a_database_that_cannot_be_used_is_told_without_its_password(own_folder:
     assert "s3cret-word" not in str(raised.value)
 
 
+@pytest.mark.proof
 def test_a_damaged_secrets_file_is_named_by_every_command(own_folder: Path) -> None:
     (own_folder / "secrets.json").write_text("{", "utf-8")
     platform = child_platform(own_folder)

@@ -60,6 +60,7 @@ def digest_of(seed: int, steps: int) -> str:
         return digest(world)
 
 
+@pytest.mark.proof
 def test_a_seed_gives_the_same_run_in_every_process() -> None:
     digests = set()
     for hash_seed in ("1", "2"):

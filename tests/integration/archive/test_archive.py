@@ -135,6 +135,7 @@ async def test_old_rows_leave_once_every_mirror_agrees_and_they_come_back_as_the
     assert_only_times_differ(await rebuild(aged.settings, is_plan=True))
 
 
+@pytest.mark.proof
 async def test_a_run_that_ends_after_any_step_is_finished_by_the_next_and_nothing_is_lost_or_doubled(
     aged: MirroredMarket, folder: Path
 ) -> None:
@@ -208,6 +209,7 @@ def _message(row: Any) -> ExecutedTrade:
     )  # fmt: skip
 
 
+@pytest.mark.proof
 async def test_a_changed_row_stays_and_its_file_is_set_aside(aged: MirroredMarket, folder: Path) -> None:
     before = await rows_of(aged.pool)
     killer = Killer(3)
@@ -225,6 +227,7 @@ async def test_a_changed_row_stays_and_its_file_is_set_aside(aged: MirroredMarke
     assert await aged.differences() == []
 
 
+@pytest.mark.proof
 async def test_a_repair_says_that_it_needs_the_archive(aged: MirroredMarket, folder: Path) -> None:
     await moved(aged, folder)
     with pytest.raises(NotRebuiltError, match="`openspot archive restore` brings them back"):
@@ -233,6 +236,7 @@ async def test_a_repair_says_that_it_needs_the_archive(aged: MirroredMarket, fol
     assert_only_times_differ(await rebuild(aged.settings, is_plan=True))
 
 
+@pytest.mark.proof
 async def test_damage_after_an_archive_is_still_found(aged: MirroredMarket, folder: Path) -> None:
     await moved(aged, folder)
     await aged.pool.execute(
@@ -246,6 +250,7 @@ async def test_damage_after_an_archive_is_still_found(aged: MirroredMarket, fold
     assert any("account alice BTC" in difference for difference in await aged.differences())
 
 
+@pytest.mark.proof
 async def test_a_portfolio_of_the_time_after_the_archive_is_what_it_was(aged: MirroredMarket, folder: Path) -> None:
     store = PortfolioStore(aged.pool)
     points = [BEFORE, datetime(2026, 6, 1, tzinfo=UTC)]
@@ -271,6 +276,7 @@ async def test_a_user_finds_what_left(aged: MirroredMarket, folder: Path) -> Non
     assert paths == {'/\\N", \n'}
 
 
+@pytest.mark.proof
 async def test_indexes_are_made_anew_and_an_abandoned_one_goes(pool: asyncpg.Pool, settings: Settings) -> None:
     await fill(pool, 20_000)
     names = [row[0] for row in await pool.fetch(INDEXES)]
@@ -287,6 +293,7 @@ async def test_indexes_are_made_anew_and_an_abandoned_one_goes(pool: asyncpg.Poo
     assert after < 0.8 * before
 
 
+@pytest.mark.proof
 async def test_only_one_changes_rows_at_a_time(aged: MirroredMarket, folder: Path) -> None:
     ended = await asyncio.gather(*(moved(aged, folder) for _ in range(2)), return_exceptions=True)
     assert sorted(isinstance(each, ArchiveError) for each in ended) == [False, True]

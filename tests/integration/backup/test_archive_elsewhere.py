@@ -70,6 +70,7 @@ async def test_a_folder_with_files_is_refused_before_anything_is_written(
     assert files_in(folder) == files
 
 
+@pytest.mark.proof
 async def test_a_restore_that_was_killed_or_failed_leaves_no_archive_and_can_be_begun_again(
     files: set[Path], site: BackupSite, bus_accounts: BusAccounts, tmp_path: Path
 ) -> None:

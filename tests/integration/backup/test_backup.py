@@ -119,6 +119,7 @@ async def test_ids_of_the_database_jump_over_what_clients_may_have_seen(
 SEQUENCES = "SELECT sequencename AS name, coalesce(last_value, start_value) AS value FROM pg_sequences"
 
 
+@pytest.mark.proof
 async def test_a_point_between_two_backups_is_restored_from_the_older_databases_and_the_newer_journal(
     market: MirroredMarket, site: BackupSite, bus_accounts: BusAccounts, tmp_path: Path
 ) -> None:
@@ -238,6 +239,7 @@ async def test_a_killed_backup_is_no_backup_and_the_next_one_is_sound(market: Mi
     assert age_s < 3600
 
 
+@pytest.mark.proof
 async def test_a_killed_restore_leaves_no_data_directory_and_can_be_begun_again(
     market: MirroredMarket, site: BackupSite, bus_accounts: BusAccounts, tmp_path: Path
 ) -> None:
@@ -314,6 +316,7 @@ async def test_verify_names_damage_of_every_kind_of_file(market: MirroredMarket,
         manifest.write_bytes(whole)
 
 
+@pytest.mark.proof
 async def test_a_journal_that_went_another_way_after_a_restore_is_not_taken_for_the_first(
     market: MirroredMarket, site: BackupSite, bus_accounts: BusAccounts, tmp_path: Path
 ) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg
+import pytest
 from typer.testing import CliRunner
 
 from openspot.cli import app
@@ -29,6 +30,7 @@ def with_sealing(settings: Settings, current: str, *former: str) -> Any:
     return as_part(settings, PlatformSettings).model_copy(update=given)
 
 
+@pytest.mark.proof
 async def test_without_the_sealing_secret_all_the_rest_is_restored_and_the_secret_heals_it_later(
     market: MirroredMarket, site: BackupSite, bus_accounts: BusAccounts, tmp_path: Path
 ) -> None:

@@ -17,6 +17,8 @@ from openspot.doctor.findings import Level
 from openspot.doctor.servers import bus_findings, database_findings
 from openspot.kit.settings import Settings
 
+pytestmark = pytest.mark.proof
+
 
 async def of_database(settings: Any, url: str = "") -> list[str]:
     """The lines of what is not fine with a database."""

@@ -294,6 +294,7 @@ async def test_a_full_disk_acknowledges_nothing_and_says_so(settings: Settings) 
         assert (await engine.place()).status == pb.ACCEPTED
 
 
+@pytest.mark.proof
 @pytest.mark.spec("A1.1-65")
 async def test_without_disk_space_for_events_orders_continue_and_a_restart_fills_the_gap(settings: Settings) -> None:
     async with engine_process(settings, FULL_EVENT_STORE) as (child, engine):
@@ -320,6 +321,7 @@ async def test_without_disk_space_for_events_orders_continue_and_a_restart_fills
         assert [event["orderId"] for event in events if event["type"] == "accepted"] == [str(name) for name in placed]
 
 
+@pytest.mark.proof
 async def test_a_disk_failure_during_a_commit_ends_the_process_and_a_restart_recovers(settings: Settings) -> None:
     async with engine_process(settings, FAILING_DISK) as (child, engine):
         await engine.fund()
@@ -390,6 +392,7 @@ async def test_a_second_engine_on_the_same_journal_or_port_does_not_start(tmp_pa
         assert (await engine.request("GET", "/ready"))[0] == 200
 
 
+@pytest.mark.proof
 async def test_an_idle_engine_uses_almost_no_processor_time(settings: Settings) -> None:
     async with engine_process(settings) as (child, engine):
         await engine.fund()

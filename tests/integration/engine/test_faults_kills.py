@@ -152,6 +152,7 @@ async def test_a_kill_between_commit_and_response_leaves_the_command_once(
         await witness.check_history(engine)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "preparation",
     [KILLED_IN_HALF_A_SNAPSHOT, KILLED_BEFORE_A_SNAPSHOT_IS_RENAMED, KILLED_AFTER_A_SNAPSHOT_IS_RENAMED],
@@ -179,6 +180,7 @@ async def test_a_kill_during_a_snapshot_loses_nothing_and_leaves_no_draft(
         await witness.check(engine, child, "auto")
 
 
+@pytest.mark.proof
 @pytest.mark.spec("A1.1-65")
 async def test_a_kill_while_the_disk_is_full_loses_no_acknowledged_command(settings: Settings) -> None:
     witness = Witness(4)

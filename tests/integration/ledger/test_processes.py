@@ -140,6 +140,7 @@ async def test_without_the_bus_it_is_neither_healthy_nor_ready(settings: Setting
         await eventually(back, timeout_s=30)
 
 
+@pytest.mark.proof
 @pytest.mark.spec("A1.1-40", "A1.1-42")
 async def test_without_the_database_it_is_neither_healthy_nor_ready(
     settings: Settings, bus: Bus, run_folder: Path
@@ -222,6 +223,7 @@ async def test_a_workflow_that_fails_brings_its_trades_again_and_the_worker_goes
     await assert_books_are_right(pool)
 
 
+@pytest.mark.proof
 async def test_a_worker_stops_in_time_when_its_database_is_gone(
     settings: Settings, bus: Bus, run_folder: Path, tmp_path: Path
 ) -> None:
@@ -238,6 +240,7 @@ async def test_a_worker_stops_in_time_when_its_database_is_gone(
         server.stop()
 
 
+@pytest.mark.proof
 async def test_the_workflow_library_keeps_to_its_own_schema(settings: Settings, pool: asyncpg.Pool) -> None:
     query = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1"
     before = await pool.fetch(query)
@@ -249,6 +252,7 @@ async def test_the_workflow_library_keeps_to_its_own_schema(settings: Settings, 
         assert await pool.fetchval("SELECT version_num FROM alembic_version") == revision
 
 
+@pytest.mark.proof
 async def test_finished_workflows_do_not_pile_up(
     settings: Settings, bus: Bus, pool: asyncpg.Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -345,6 +349,7 @@ async def test_trades_are_settled_once_each_while_processes_are_killed_under_loa
     await assert_books_are_right(pool)
 
 
+@pytest.mark.proof
 async def test_processes_that_begin_at_the_same_moment_all_take_part(
     settings: Settings, bus: Bus, pool: asyncpg.Pool, tmp_path: Path
 ) -> None:

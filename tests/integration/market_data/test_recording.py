@@ -328,6 +328,7 @@ async def test_intervals_begin_in_utc_and_weeks_on_mondays(
     assert f"{begins['4h']:%Y-%m-%d %H:%M}" == four_hours
 
 
+@pytest.mark.proof
 async def test_trades_that_the_engine_no_longer_has_come_from_the_routers_rows(
     settings: Settings, bus: Bus, pool: asyncpg.Pool
 ) -> None:
@@ -373,6 +374,7 @@ async def test_rows_from_before_the_service_are_counted_at_its_first_start(
     assert found.trades == await pool.fetchval("SELECT count(*) FROM trades")
 
 
+@pytest.mark.proof
 async def test_imported_candles_are_the_past_only_and_give_way_to_trades(
     settings: Settings, pool: asyncpg.Pool, market: MirroredMarket, tmp_path: Path
 ) -> None:
@@ -455,6 +457,7 @@ def has(figure: Callable[[], Awaitable[Decimal]], wanted: Decimal) -> Callable[[
     return reached
 
 
+@pytest.mark.proof
 async def test_verify_names_what_was_tampered_with(
     settings: Settings, pool: asyncpg.Pool, market: MirroredMarket
 ) -> None:

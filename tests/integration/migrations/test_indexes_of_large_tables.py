@@ -12,6 +12,8 @@ from openspot.migrations import upgrade
 from openspot.up.embedded_postgres import EmbeddedPostgres
 from tests.support.waiting import eventually, stretched
 
+pytestmark = pytest.mark.proof
+
 BEFORE = "0020"
 INDEXES = {
     "trades": "trades_of_buyer_by_side",

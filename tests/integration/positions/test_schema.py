@@ -43,6 +43,7 @@ def tokens(service: PositionService) -> dict[str, str]:
     return service.background.run(made())
 
 
+@pytest.mark.proof
 @from_fixture("document").parametrize()
 @at_the_boundaries
 def test_the_position_service_keeps_to_its_document(

@@ -238,6 +238,7 @@ async def repair_each(market: MirroredMarket, names: Sequence[str]) -> None:
         assert (await rebuild(settings, is_plan=False)).total == 0, name
 
 
+@pytest.mark.proof
 async def test_locks_that_only_the_ledger_knew_are_made_to_fit_their_account(market: MirroredMarket) -> None:
     await prepare(market)
     settings, pool = market.settings, market.pool
@@ -255,6 +256,7 @@ async def test_locks_that_only_the_ledger_knew_are_made_to_fit_their_account(mar
         assert (await rebuild(settings, is_plan=False)).total == 0, name
 
 
+@pytest.mark.proof
 async def test_a_repair_beside_a_market_in_full_flow_changes_only_what_is_damaged(market: MirroredMarket) -> None:
     await market.trade()
     assert await market.differences() == []

@@ -63,6 +63,7 @@ async def test_empty_mirrors_are_filled_with_what_they_held(
     assert await market.differences() == []
 
 
+@pytest.mark.proof
 async def test_a_second_rebuild_writes_nothing(market: MirroredMarket) -> None:
     before = await busy(market)
     for is_plan in (True, False):
@@ -70,6 +71,7 @@ async def test_a_second_rebuild_writes_nothing(market: MirroredMarket) -> None:
     assert await mirrors(market.pool) == before
 
 
+@pytest.mark.proof
 async def test_only_what_is_missing_is_written(market: MirroredMarket) -> None:
     before = await busy(market)
     trade_id = await market.pool.fetchval("SELECT min(trade_id) FROM trades")
@@ -135,6 +137,7 @@ async def test_what_the_ledger_cannot_take_is_named(market: MirroredMarket) -> N
     assert "'with a space': transactionId must be" in problem
 
 
+@pytest.mark.proof
 async def test_without_a_cursor_the_rows_are_filled_and_the_router_goes_on(
     settings: Settings, bus: Bus, pool: asyncpg.Pool
 ) -> None:
@@ -183,6 +186,7 @@ async def test_what_cannot_be_rebuilt_is_told(settings: Settings, market: Mirror
         await rebuild(settings, is_plan=True)
 
 
+@pytest.mark.proof
 async def test_an_engine_that_has_forgotten_its_oldest_events_makes_them_anew_as_the_refusal_says(
     settings: Settings, bus: Bus, pool: asyncpg.Pool
 ) -> None:

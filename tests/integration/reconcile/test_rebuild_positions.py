@@ -19,6 +19,8 @@ from tests.support.in_process_platform import running
 from tests.support.mirrored_market import MirroredMarket, mirrored_market
 from tests.support.waiting import eventually
 
+pytestmark = pytest.mark.proof
+
 TABLES = {
     "positions": "SELECT participant_id, symbol, quantity, cost, realised, fees, cash_flow, trade_count, opened_at,"
     " closed_at FROM positions ORDER BY 1, 2",
@@ -129,7 +131,6 @@ async def test_damage_of_positions_is_named_and_repaired(market: MirroredMarket,
     await repair_each(market, following, tuple(DAMAGE)[::4])
 
 
-@pytest.mark.proof
 async def test_every_damage_of_positions_is_named_and_repaired(
     market: MirroredMarket, following: PositionSettings
 ) -> None:

@@ -15,6 +15,7 @@ from openspot.router.metrics import TRADE_SEQUENCE
 from tests.support.engine_client import order
 from tests.support.in_process_platform import running
 from tests.support.mirrored_market import METADATA, MirroredMarket, mirrored_market
+from tests.support.parts import first_then_proof
 from tests.support.ports import free_port
 from tests.support.stream_limits import limit_stream
 from tests.support.waiting import eventually, hasty
@@ -168,7 +169,7 @@ DAMAGE = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("damage", first_then_proof(*DAMAGE))
 async def test_each_kind_of_damage_is_named_with_its_cause(market: MirroredMarket, damage: str) -> None:
     statement, names, expected_causes = DAMAGE[damage]
     await market.trade(1)
@@ -268,6 +269,7 @@ async def test_while_the_router_is_down_the_rows_are_behind_and_afterwards_every
             assert await market.differences() == []
 
 
+@pytest.mark.proof
 async def test_an_engine_that_has_forgotten_its_oldest_events_is_compared_by_those_that_it_keeps(
     settings: Settings, bus: Bus, pool: asyncpg.Pool
 ) -> None:

@@ -66,6 +66,7 @@ async def test_a_real_flow_leaves_no_difference_and_shows_the_venues_trades(plat
     assert report.statistics.cancels_without_order > 0
 
 
+@pytest.mark.proof
 async def test_each_kind_of_damage_is_named(platform: Settings, pool: asyncpg.Pool) -> None:
     assert_sound(await replay(ReplayOptions(platform, users=2, events_max=150, catch_up_s=30)))
     users = [row["user_id"] for row in await pool.fetch("SELECT user_id FROM users")]
@@ -101,6 +102,7 @@ async def test_each_kind_of_damage_is_named(platform: Settings, pool: asyncpg.Po
         assert (await kinds())["trade"] == {"price"}
 
 
+@pytest.mark.proof
 async def test_mirrors_that_lack_rows_have_not_caught_up(platform: Settings, pool: asyncpg.Pool) -> None:
     assert_sound(await replay(ReplayOptions(platform, users=2, events_max=100, catch_up_s=30)))
     users = [row["user_id"] for row in await pool.fetch("SELECT user_id FROM users")]

@@ -18,6 +18,8 @@ from openspot.up.services import PlatformSettings
 from tests.support.rest_client import running_edge
 from tests.support.sealed_user import SealedUser
 
+pytestmark = pytest.mark.proof
+
 OLD, NEW = "o" * 40, "n" * 40
 OLD_KEY, NEW_KEY = key_id_of(OLD), key_id_of(NEW)
 SEALED = (

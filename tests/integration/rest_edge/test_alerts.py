@@ -155,6 +155,7 @@ async def test_an_edge_that_dies_before_its_commit_leaves_all_of_it_to_the_next(
     assert (len(await exchange.told()), await exchange.mails()) == (1, 1)
 
 
+@pytest.mark.proof
 async def test_trades_of_a_pause_are_judged_in_bounded_steps(exchange: Exchange) -> None:
     alerts = [await exchange.add(price=str(1_000 + number)) for number in range(ALERTS_MAX + 5)]
     repeating = await exchange.add(price="500", repeat=True, minimumIntervalSeconds=3600)

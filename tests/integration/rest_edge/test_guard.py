@@ -48,6 +48,7 @@ SIGNED = {"POST /api/v1/kyc/webhook"}
 """Public routes that look at the body's signature first."""
 
 
+@pytest.mark.proof
 @pytest.mark.spec("A5-02", "B4.1-01")
 async def test_every_route_that_is_not_public_needs_a_token(edge: RestClient) -> None:
     document = (await edge("GET", "/openapi.json", prefix="")).body

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg
+import pytest
 
 from openspot.archive.run import archive
 from openspot.kit.settings import Settings
@@ -105,6 +106,7 @@ async def test_what_no_trade_moved_is_read_past_the_entries_of_all_trades(pool: 
                 assert max(node.rows for node in nodes) <= 2 * OLDEST, f"{name}: {nodes}"
 
 
+@pytest.mark.proof
 async def test_it_does_not_either_when_half_of_the_rows_have_left(
     pool: asyncpg.Pool, settings: Settings, tmp_path: Path
 ) -> None:

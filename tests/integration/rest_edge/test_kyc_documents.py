@@ -521,6 +521,7 @@ async def test_with_an_outside_provider_or_none_nothing_is_taken_and_the_reply_s
     }
 
 
+@pytest.mark.proof
 async def test_every_bound_is_a_setting(settings: Settings, pool: asyncpg.Pool) -> None:
     bounds = {
         "kyc_provider": "operators", "kyc_document_bytes_max": 65_536, "kyc_documents_user_max": 1,

@@ -23,6 +23,8 @@ from openspot.up.embedded_postgres import EmbeddedPostgres
 from tests.support.other_account import STRANGER, as_account, needs_root
 from tests.support.waiting import stretched
 
+pytestmark = pytest.mark.proof
+
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
@@ -86,7 +88,6 @@ def open_to_everybody(server: EmbeddedPostgres) -> None:
     (server._data / ".s.PGSQL.5432").chmod(0o777)
 
 
-@pytest.mark.proof
 @needs_root
 def test_the_server_refuses_another_account_that_reaches_its_socket(folder: Path) -> None:
     with running(folder / "postgres") as server:
@@ -165,7 +166,6 @@ def assert_brought_up_to_date(server: EmbeddedPostgres) -> None:
         assert "Peer authentication failed" in as_account(STRANGER, refusal, server.administrator_url())
 
 
-@pytest.mark.proof
 def test_data_of_an_earlier_release_is_closed_and_handed_to_the_role(folder: Path) -> None:
     leave_data_of_an_earlier_release(folder / "postgres")
     with running(folder / "postgres") as server:

@@ -16,7 +16,10 @@ from openspot.up.fork_server import MESSAGE_BYTES_MAX
 from openspot.up.launch import UNKNOWN_CODE, ForkLauncher, Launcher, ProgramLauncher
 from tests.support.waiting import eventually
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the fork server needs Linux")
+pytestmark = [
+    pytest.mark.proof,
+    pytest.mark.skipif(sys.platform != "linux", reason="the fork server needs Linux"),
+]
 
 FAULTY = {"PATH": os.environ["PATH"], "OPENSPOT_SUPERVISED": "1", "OPENSPOT_LEDGER_PORT": "nowhere"}
 """With these settings the ledger ends at once."""
@@ -83,7 +86,6 @@ async def test_a_child_has_its_environment_its_output_its_session_and_its_exit_c
     assert await child.wait() == child.returncode == -signal.SIGKILL
 
 
-@pytest.mark.proof
 async def test_children_are_programs_of_their_own_until_a_killed_fork_server_is_back(
     fork_launcher: ForkLauncher, silent_database: socket.socket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

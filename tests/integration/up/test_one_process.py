@@ -197,6 +197,7 @@ async def test_both_servers_together_leave_the_process_files_of_its_own(settings
     assert list(bounds.values()) == [(1024 - FILES_RESERVED) // 2, 10]
 
 
+@pytest.mark.proof
 def test_services_that_do_not_share_a_process_are_not_run_in_one(tmp_path: Path) -> None:
     outcome = subprocess.run(
         [sys.executable, "-m", "openspot.cli", "run", "ledger", "router"],
@@ -206,6 +207,7 @@ def test_services_that_do_not_share_a_process_are_not_run_in_one(tmp_path: Path)
     assert "these services do not share a process; those that do: rest-edge router" in " ".join(outcome.stderr.split())
 
 
+@pytest.mark.proof
 def test_a_bad_setting_of_either_is_named(tmp_path: Path) -> None:
     for name in ("OPENSPOT_ROUTER_PORT", "OPENSPOT_REST_PORT"):
         outcome = subprocess.run(

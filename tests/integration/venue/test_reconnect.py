@@ -26,6 +26,7 @@ from tests.support.venue import (
 from tests.support.waiting import eventually
 
 
+@pytest.mark.proof
 @pytest.mark.spec("A6.1-28")
 async def test_after_a_cut_connection_ticks_come_again_and_missed_ones_stay_missed(
     venue_settings: VenueSettings, simulator: Simulator, ticks: BusTicks
@@ -201,6 +202,7 @@ async def test_a_faulty_stream_ends_no_session_no_trade_comes_twice_and_no_quote
         assert len(heard) < len(sent)
 
 
+@pytest.mark.proof
 async def test_a_venue_that_cuts_every_connection_is_followed_in_one_session_after_the_other(
     venue_settings: VenueSettings, ticks: BusTicks
 ) -> None:

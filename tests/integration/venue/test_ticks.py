@@ -33,6 +33,7 @@ from tests.support.venue import (
 from tests.support.waiting import eventually, stretched
 
 
+@pytest.mark.proof
 @needs_binance
 @pytest.mark.spec("A6.1-21", "A6.1-22", "A6.1-23", "A6.1-24")
 async def test_every_recorded_tick_is_published_once_with_every_digit(

@@ -11,7 +11,15 @@ SEEDS_OF_GUARDS = range(1, 6)
 """Fewer: that a guard is needed is shown by one seed."""
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: strategy.name)
+SLOW = ("spread_over_hours", "slow_walk_up_and_open", "slow_walk_down_and_short", "slow_walk_down_and_liquidate")
+"""Strategies of so many steps that playing one takes seconds."""
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [pytest.param(strategy, marks=pytest.mark.proof if strategy.name in SLOW else ()) for strategy in STRATEGIES],
+    ids=lambda strategy: strategy.name,
+)
 def test_a_strategy_does_not_pay(strategy: Strategy) -> None:
     assert play(strategy, SEED).findings == []
 

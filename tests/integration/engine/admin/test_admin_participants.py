@@ -246,6 +246,7 @@ async def test_two_administrators_cannot_deactivate_each_other(admin: AdminClien
     assert sorted(await asyncio.gather(deactivate(first, "second"), deactivate(second, "first"))) == [False, True]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("snapshots", [False, True])
 async def test_participants_and_logouts_survive_a_kill(tmp_path: Path, nursery: Nursery, snapshots: bool) -> None:
     interval = {"engine_snapshot_interval": 1000} if snapshots else {}
