@@ -10,7 +10,8 @@ import { ChoiceField } from "../parts/ChoiceField.tsx";
 import { CheckField } from "../parts/CheckField.tsx";
 import { changeHabits, SIZES_MAX, sizesOf, useHabits } from "./habits.ts";
 import type { Offer } from "./offer.ts";
-import { type Draft, isList, type Review, waits } from "./review.ts";
+import { type Draft, isList, type Review } from "./draft.ts";
+import { waits } from "./review.ts";
 
 const MODES: Readonly<Record<SelfTradePrevention, string>> = {
   get none() {

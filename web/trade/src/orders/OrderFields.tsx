@@ -12,7 +12,8 @@ import { PercentButtons } from "../parts/PercentButtons.tsx";
 import { isFairPriced } from "./bounds.ts";
 import type { Offer } from "./offer.ts";
 import classes from "./OrderForm.module.css";
-import { type Draft, isList, type Review, waits } from "./review.ts";
+import { type Draft, isList, type Review } from "./draft.ts";
+import { waits } from "./review.ts";
 import { type Conditional, TypeMenu } from "./TypeMenu.tsx";
 
 const AdvancedFields = late(() => import("./AdvancedFields.tsx"));

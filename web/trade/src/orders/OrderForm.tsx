@@ -24,16 +24,8 @@ import { kindOf, typeName } from "./labels.ts";
 import { offerOf } from "./offer.ts";
 import { loadOutcome, usePlaceOrder } from "./placing.ts";
 import { useReferenceMarket } from "./reference.ts";
-import {
-  type Draft,
-  type Estimate,
-  isList,
-  type Review,
-  review,
-  slides,
-  stepped,
-  unready,
-} from "./review.ts";
+import { type Draft, type Estimate, isList, type Review } from "./draft.ts";
+import { review, slides, stepped, unready } from "./review.ts";
 
 const OneClickLock = late(() => import("./OneClickLock.tsx"), { Missing: MissingSign });
 const OrderReview = late(() => import("./OrderReview.tsx"), { Missing: MissingDialog });

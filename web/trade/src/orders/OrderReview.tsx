@@ -9,7 +9,7 @@ import { AssetAmount } from "../parts/AssetAmount.tsx";
 import { typeName } from "./labels.ts";
 import { listSentences } from "./lists.ts";
 import { explainOrder } from "./refusals.ts";
-import type { Draft, Review } from "./review.ts";
+import type { Draft, Review } from "./draft.ts";
 
 /** The last question before an order is sent: what it waits for, and what it holds until then. */
 export default function OrderReview({

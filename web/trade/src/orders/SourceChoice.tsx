@@ -1,7 +1,7 @@
 import { SegmentedControl } from "@mantine/core";
 import { t } from "#lib/language.ts";
 import type { Offer } from "./offer.ts";
-import type { Draft } from "./review.ts";
+import type { Draft } from "./draft.ts";
 
 const SOURCES = {
   get last() {

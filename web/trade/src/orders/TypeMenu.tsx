@@ -6,7 +6,7 @@ import { isConditional } from "../api/orderKinds.ts";
 import classes from "./OrderForm.module.css";
 import { typeName } from "./labels.ts";
 import type { Offer } from "./offer.ts";
-import type { Draft } from "./review.ts";
+import type { Draft } from "./draft.ts";
 
 /** The form's part for orders that wait for a price, which is loaded when somebody looks for them. */
 export type Conditional = typeof import("./conditionalParts.tsx");

@@ -5,7 +5,8 @@ import type { Market } from "../api/queries.ts";
 import { askedOf } from "./asked.ts";
 import { reviewConditional } from "./conditional.ts";
 import { reviewList } from "./lists.ts";
-import { type Draft, EMPTY_DRAFT, type Facts, isList, review } from "./review.ts";
+import { type Draft, EMPTY_DRAFT, type Facts, isList } from "./draft.ts";
+import { review } from "./review.ts";
 
 const market = {
   symbol: "BTC-USD",

@@ -1,5 +1,5 @@
 /** What tells the order that a user asked for from another one. Pure. */
-import type { Draft, ListBody, OrderBody } from "./review.ts";
+import type { Draft, ListBody, OrderBody } from "./draft.ts";
 
 /**
  * What the user asked for, as a text. Of an amount of money it is the amount: how much that is in the other asset is

@@ -7,7 +7,7 @@ import { t } from "#lib/language.ts";
 import { percentOfBps } from "#lib/rates.ts";
 import { ceilTo, floorTo, multiplyScaled, readScaled, scaledText, toScaled } from "#lib/scaled.ts";
 import type { Market } from "../api/queries.ts";
-import type { Draft, Facts } from "./review.ts";
+import type { Draft, Facts } from "./draft.ts";
 
 const BPS = 10_000n;
 

@@ -3,7 +3,7 @@ import { scaledText } from "#lib/scaled.ts";
 import type { Market } from "../api/queries.ts";
 import { type ConditionalDraft, draftTerms, reviewConditional } from "./conditional.ts";
 import { partOfFunds } from "./funds.ts";
-import { EMPTY_DRAFT, type Facts } from "./review.ts";
+import { EMPTY_DRAFT, type Facts } from "./draft.ts";
 import { triggerName } from "./trigger.ts";
 import { triggerSentence } from "./triggerSentence.ts";
 

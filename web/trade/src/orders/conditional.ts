@@ -13,17 +13,13 @@ import {
   scaled,
   withSlippage,
 } from "./bounds.ts";
+import type { Draft, Estimate, Facts, OrderBody, Review } from "./draft.ts";
 import {
   commonFaults,
-  type Draft,
-  type Estimate,
-  type Facts,
   fundsFault,
   lacking,
   limitTerms,
-  type OrderBody,
   priceFault,
-  type Review,
   sharedBody,
   slippageText,
   unready,

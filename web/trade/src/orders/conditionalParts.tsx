@@ -8,7 +8,8 @@ import { type ConditionalDraft, isTrailing } from "./conditional.ts";
 import classes from "./OrderForm.module.css";
 import { typeName } from "./labels.ts";
 import type { Offer } from "./offer.ts";
-import { type Draft, type Review, stepped } from "./review.ts";
+import type { Draft, Review } from "./draft.ts";
+import { stepped } from "./review.ts";
 import { SourceChoice } from "./SourceChoice.tsx";
 import { triggerName } from "./trigger.ts";
 

@@ -4,7 +4,8 @@ import { divideScaled, floorTo, multiplyScaled, readScaled, scaledText, toScaled
 import { hasLimit, isConditional } from "../api/orderKinds.ts";
 import { boundPrice, referenceOf, scaled, withSlippage } from "./bounds.ts";
 import { triggerPrice } from "./conditional.ts";
-import { type Draft, type Facts, holdingBps } from "./review.ts";
+import type { Draft, Facts } from "./draft.ts";
+import { holdingBps } from "./review.ts";
 
 const BPS = 10_000n;
 

@@ -4,7 +4,7 @@ import { t } from "#lib/language.ts";
 import type { Market } from "../api/queries.ts";
 import type { Offer } from "./offer.ts";
 import classes from "./OrderForm.module.css";
-import type { Draft, Review } from "./review.ts";
+import type { Draft, Review } from "./draft.ts";
 import { SourceChoice } from "./SourceChoice.tsx";
 
 interface ListFieldsProps {

@@ -4,7 +4,8 @@ import type { Market } from "../api/queries.ts";
 import type { Book } from "../stream/book.ts";
 import { listSentences, reviewList } from "./lists.ts";
 import { partOfFunds } from "./funds.ts";
-import { type Draft, EMPTY_DRAFT, type Facts, type ListBody, review, slides } from "./review.ts";
+import { type Draft, EMPTY_DRAFT, type Facts, type ListBody } from "./draft.ts";
+import { review, slides } from "./review.ts";
 
 const market: Market = {
   symbol: "BTC-USD",

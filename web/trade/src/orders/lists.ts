@@ -4,19 +4,8 @@ import { t } from "#lib/language.ts";
 import { readScaled, scaledText } from "#lib/scaled.ts";
 import { limitWarnings, reviewConditional, triggerBandFault } from "./conditional.ts";
 import { bandFault, bandWarnings, boundPrice, limitsFault, slippageFault } from "./bounds.ts";
-import {
-  type Draft,
-  type Facts,
-  type ListBody,
-  type OrderBody,
-  priceFault,
-  type Review,
-  review,
-  sharedBody,
-  slippageText,
-  unready,
-  waits,
-} from "./review.ts";
+import type { Draft, Facts, ListBody, OrderBody, Review } from "./draft.ts";
+import { priceFault, review, sharedBody, slippageText, unready, waits } from "./review.ts";
 import { triggerSentence } from "./triggerSentence.ts";
 
 const otherSide = (side: Draft["side"]) => (side === "buy" ? "sell" : "buy");

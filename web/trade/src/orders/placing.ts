@@ -10,7 +10,7 @@ import { BALANCES, noteOrder } from "../api/live.ts";
 import type { Order } from "../api/orderKinds.ts";
 import { explain } from "../api/messages.ts";
 import type { Wanted } from "./amending.ts";
-import type { ListBody, OrderBody } from "./review.ts";
+import type { ListBody, OrderBody } from "./draft.ts";
 
 /** What tells the outcome. It is there before an order is sent: the connection may be gone by then. */
 export const loadOutcome = () => import("./outcome.ts");

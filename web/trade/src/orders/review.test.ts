@@ -3,7 +3,8 @@ import { scaledText, toScaled } from "#lib/scaled.ts";
 import type { Market } from "../api/queries.ts";
 import type { Book } from "../stream/book.ts";
 import { partOfFunds } from "./funds.ts";
-import { type Draft, EMPTY_DRAFT, type Facts, review, stepped } from "./review.ts";
+import { type Draft, EMPTY_DRAFT, type Facts } from "./draft.ts";
+import { review, stepped } from "./review.ts";
 
 const market: Market = {
   symbol: "BTC-USD",

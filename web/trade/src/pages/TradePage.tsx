@@ -40,7 +40,7 @@ import type { ShownOrders } from "../orders/OrderTabs.tsx";
 import { isFar, wantedOf } from "../orders/amending.ts";
 import { useOneClick } from "../orders/habits.ts";
 import { tellRefused, useAmendOrder } from "../orders/placing.ts";
-import { type Draft, EMPTY_DRAFT } from "../orders/review.ts";
+import { type Draft, EMPTY_DRAFT } from "../orders/draft.ts";
 import { followBook, followTrades, TRADES_SHOWN } from "../stream/feeds.ts";
 import classes from "./TradePage.module.css";
 
