@@ -14,8 +14,17 @@ from openspot.contracts.messages.message import Count, DecimalText, Message, lis
 from openspot.domain.listing import MarketStatus, ProposedBounds
 from openspot.domain.market import MarketConfiguration, MarketLimits
 from openspot.domain.money import decimal_to_text, parse_decimal
+from openspot.domain.offers import (
+    NOTHING,
+    EarlyRedemption,
+    MarketOffers,
+    Offer,
+    PaymentTerms,
+    StakingTerms,
+)
 
 Status = Annotated[str, listed(*MarketStatus)]
+OfferName = Annotated[str, listed(*Offer)]
 
 
 class StatusAt(Message, frozen=True):
@@ -25,10 +34,56 @@ class StatusAt(Message, frozen=True):
     at: Count
 
 
+class PaymentOffer(Message, frozen=True, kw_only=True):
+    """The terms of payments in a market's base asset, as `PaymentTerms`."""
+
+    minimum: DecimalText
+    maximum: DecimalText
+    fee_bps: int
+    fee_fixed: DecimalText
+
+    @property
+    def terms(self) -> PaymentTerms:
+        """The terms as numbers. Raises MoneyError unless all texts are decimals."""
+        return PaymentTerms(
+            minimum=parse_decimal(self.minimum),
+            maximum=parse_decimal(self.maximum),
+            fee_bps=self.fee_bps,
+            fee_fixed=parse_decimal(self.fee_fixed),
+        )
+
+
+class StakingOffer(Message, frozen=True, kw_only=True):
+    """The terms of stakes of a market's base asset, as `StakingTerms`."""
+
+    apr: DecimalText
+    lock_days: int
+    unbonding_days: int
+    early_redemption: Annotated[str, listed(*EarlyRedemption)]
+    minimum: DecimalText
+    maximum: DecimalText
+    capacity: DecimalText
+
+    @property
+    def terms(self) -> StakingTerms:
+        """The terms as numbers. Raises MoneyError, and ValueError for a redemption that this version does not know."""
+        return StakingTerms(
+            apr=parse_decimal(self.apr),
+            lock_days=self.lock_days,
+            unbonding_days=self.unbonding_days,
+            early_redemption=EarlyRedemption(self.early_redemption),
+            minimum=parse_decimal(self.minimum),
+            maximum=parse_decimal(self.maximum),
+            capacity=parse_decimal(self.capacity),
+        )
+
+
 class MarketTerms(Message, frozen=True, kw_only=True):
-    """The terms of a market: its bounds and bands, its status, and what traders read of it.
+    """The terms of a market: its bounds and bands, its status, what traders read of it, and what it offers.
 
     Quantities are in the base asset, notionals in the quote asset. `name` is empty if the symbol is name enough.
+    `offers` names the services beside trading; `payments` and `staking` have the terms that an operator has given. In
+    the journal they are left out until an operator sets them.
     """
 
     quantity_min: DecimalText
@@ -41,6 +96,9 @@ class MarketTerms(Message, frozen=True, kw_only=True):
     name: str = ""
     announcement: str = ""
     schedule: list[StatusAt] = msgspec.field(default_factory=list)
+    offers: list[OfferName] | msgspec.UnsetType = msgspec.UNSET
+    payments: PaymentOffer | msgspec.UnsetType = msgspec.UNSET
+    staking: StakingOffer | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def market_status(self) -> MarketStatus:
@@ -57,6 +115,15 @@ class MarketTerms(Message, frozen=True, kw_only=True):
             notional_max=parse_decimal(self.notional_max),
             deviation_bps_max=self.deviation_bps_max,
             slippage_bps_max=self.slippage_bps_max,
+        )
+
+    @property
+    def market_offers(self) -> MarketOffers:
+        """What the market offers. A service that this version does not know is left out. Raises ValueError."""
+        return MarketOffers(
+            names=frozenset(Offer(name) for name in self.offers or () if name in _OFFERS),
+            payments=self.payments.terms if self.payments else None,
+            staking=self.staking.terms if self.staking else None,
         )
 
     def limits(self, symbol: str) -> MarketLimits:
@@ -111,8 +178,11 @@ class MarketList(Message, frozen=True, kw_only=True):
     markets: list[ListedMarket]
 
 
-def terms_of(limits: MarketLimits) -> MarketTerms:
-    """The terms of a market of domain/markets.toml."""
+_OFFERS = frozenset(Offer)
+
+
+def terms_of(limits: MarketLimits, offers: MarketOffers = NOTHING) -> MarketTerms:
+    """The terms of a market with these limits and offers."""
     return MarketTerms(
         quantity_min=decimal_to_text(limits.quantity_min),
         quantity_max=decimal_to_text(limits.quantity_max),
@@ -120,12 +190,16 @@ def terms_of(limits: MarketLimits) -> MarketTerms:
         notional_max=decimal_to_text(limits.notional_max),
         deviation_bps_max=limits.deviation_bps_max,
         slippage_bps_max=limits.slippage_bps_max,
+        offers=sorted(offer.value for offer in offers.names),
     )
 
 
 def seed_terms(configuration: MarketConfiguration) -> dict[str, MarketTerms]:
     """The terms of the markets of domain/markets.toml, by symbol."""
-    return {symbol: terms_of(limits) for symbol, limits in configuration.limits.items()}
+    return {
+        symbol: terms_of(limits, configuration.offers.get(symbol, NOTHING))
+        for symbol, limits in configuration.limits.items()
+    }
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
@@ -138,11 +212,15 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[di
 
 
 def fields_of(terms: MarketTerms, taker_fee: int, maker_fee: int) -> dict[str, Any]:
-    """The fields of a market that an operator changes, by their names on the wire."""
-    return {**msgspec.to_builtins(terms), "takerFee": taker_fee, "makerFee": maker_fee}
+    """The fields of a market that an operator changes, by their names on the wire: `payments.minimum`, for example."""
+    fields: dict[str, Any] = {"takerFee": taker_fee, "makerFee": maker_fee}
+    for name, value in msgspec.to_builtins(terms).items():
+        parts = {f"{name}.{part}": inner for part, inner in value.items()} if isinstance(value, dict) else {name: value}
+        fields |= parts
+    return fields
 
 
 def _text(value: Any) -> str:
     if isinstance(value, list):
-        return ", ".join(f"{entry['status']} at {entry['at']}" for entry in value)
+        return ", ".join(entry if isinstance(entry, str) else f"{entry['status']} at {entry['at']}" for entry in value)
     return decimal_to_text(value) if isinstance(value, Decimal) else str(value)

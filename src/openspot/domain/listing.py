@@ -56,6 +56,8 @@ TRADING = frozenset({MarketStatus.POST_ONLY, MarketStatus.AUCTION, MarketStatus.
 """The statuses in which a market takes orders."""
 FIRST = frozenset({_ANNOUNCED, *TRADING})
 """The statuses that a new market may begin with."""
+ENDED = frozenset({_DELISTING, MarketStatus.DELISTED})
+"""The statuses of a market that is over. It offers nothing."""
 PHASED = frozenset({MarketStatus.POST_ONLY, MarketStatus.AUCTION})
 """The statuses that need the phases of the complete rules."""
 

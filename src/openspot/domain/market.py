@@ -4,11 +4,12 @@ The list of markets is fixed (facts A2.5-07, A2.5-08).
 """
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from importlib.resources import files
 
 from openspot.domain.money import parse_decimal
+from openspot.domain.offers import EVERYTHING, MarketOffers
 
 SLIPPAGE_BPS_MAX = 10_000
 """A request with a larger maxSlippageBps is invalid on any market. Each market's own ceiling is lower."""
@@ -64,11 +65,12 @@ class AssetScale:
 
 @dataclass(frozen=True, slots=True)
 class MarketConfiguration:
-    """The content of the configuration file."""
+    """The content of the configuration file. `offers` are what each market offers beside trading, by symbol."""
 
     limits: dict[str, MarketLimits]
     seeds: tuple[MarketSeed, ...]
     assets: dict[str, AssetScale]
+    offers: dict[str, MarketOffers] = field(default_factory=dict)
 
 
 def load_markets() -> MarketConfiguration:
@@ -98,4 +100,4 @@ def load_markets() -> MarketConfiguration:
                 maker_fee_bps=row["maker_fee_bps"],
             )
         )
-    return MarketConfiguration(limits, tuple(seeds), assets)
+    return MarketConfiguration(limits, tuple(seeds), assets, dict.fromkeys(limits, EVERYTHING))

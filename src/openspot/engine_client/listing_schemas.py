@@ -11,12 +11,24 @@ from openspot.contracts.listings import ListingChange, MarketTerms
 from openspot.contracts.messages.message import DecimalText, Message
 from openspot.domain.listing import REASON_LENGTH_MAX, REASON_LENGTH_MIN, SCHEDULE_LENGTH_MAX
 from openspot.domain.money import AMOUNT_PLACES
-from openspot.http.validation import Body, ExactPositiveDecimal, NoBoolean, WholeNumber, example
+from openspot.http.validation import (
+    Body,
+    ExactPositiveDecimal,
+    NoBoolean,
+    NonNegativeDecimal,
+    PositiveDecimal,
+    WholeNumber,
+    example,
+)
 
 TEXT_LENGTH_MAX = 2000
 """Longer texts are refused before any rule is asked."""
 
+OFFERS_MAX = 16
+"""Longer lists of services are refused before any rule is asked."""
+
 Status = Literal["announced", "post-only", "auction", "open", "delisting", "delisted"]
+OfferName = Literal["conversions", "payments", "staking"]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, max_length=TEXT_LENGTH_MAX)]
 Reason = Annotated[
     str,
@@ -99,8 +111,37 @@ class NewMarketBody(ReasonedBody, BoundsBody):
     schedule: Annotated[list[StatusAtBody], Field(max_length=SCHEDULE_LENGTH_MAX * 4, default_factory=list)]
 
 
+class PaymentOfferBody(Body):
+    """The terms of payments in the base asset. The fee is `feeFixed`, and `feeBps` basis points of the amount."""
+
+    minimum: PositiveDecimal
+    maximum: PositiveDecimal
+    fee_bps: WholeNumber
+    fee_fixed: NonNegativeDecimal
+
+
+class StakingOfferBody(Body):
+    """The terms of stakes of the base asset.
+
+    `apr` is the yearly rate as a decimal: 0.04 is 4 %. With 0 `lockDays` a stake can be taken back at any time.
+    `minimum` and `maximum` bound what one user stakes, `capacity` what all users stake.
+    """
+
+    apr: NonNegativeDecimal
+    lock_days: WholeNumber = 0
+    unbonding_days: WholeNumber = 0
+    early_redemption: Literal["allowed", "forfeits_rewards", "not_allowed"] = "allowed"
+    minimum: PositiveDecimal
+    maximum: PositiveDecimal
+    capacity: PositiveDecimal
+
+
 class TermsChange(ReasonedBody):
-    """The new values of a market. What is not given stays as it is; a schedule replaces the one before."""
+    """The new values of a market. What is not given stays as it is; a schedule replaces the one before.
+
+    `offers` replaces what the market offers beside trading: conversions between its assets, payments and staking of its
+    base asset. `payments` and `staking` replace their terms.
+    """
 
     model_config = example({"takerFee": 20, "quantityMax": "500000", "reason": "more is traded"})
 
@@ -115,6 +156,9 @@ class TermsChange(ReasonedBody):
     name: Text | None = None
     announcement: Text | None = None
     schedule: Annotated[list[StatusAtBody], Field(max_length=SCHEDULE_LENGTH_MAX * 4)] | None = None
+    offers: Annotated[list[OfferName], Field(max_length=OFFERS_MAX)] | None = None
+    payments: PaymentOfferBody | None = None
+    staking: StakingOfferBody | None = None
 
 
 class StatusBody(ReasonedBody):

@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable
 import aiohttp
 import msgspec
 
-from openspot.contracts.listings import MarketList
+from openspot.contracts.listings import MarketList, MarketTerms
 from openspot.domain.market import AssetScale, MarketConfiguration, MarketLimits, load_markets
-from openspot.domain.money import MoneyError
+from openspot.domain.offers import NOTHING, MarketOffers
 from openspot.engine_client.errors import EngineError, EngineRefusedError, EngineUnreachableError
 from openspot.engine_client.settings import EngineAddressSettings
 from openspot.kit.backoff import Backoff
@@ -33,15 +33,16 @@ Changed = Callable[[], Awaitable[None]]
 
 
 class LiveMarkets:
-    """Follows one engine's list. `configuration` changes in place: its limits and its assets."""
+    """Follows one engine's list. `configuration` changes in place: its limits, its assets, and what markets offer."""
 
     def __init__(self, url: str, seed: MarketConfiguration, *, only_seed: bool = False) -> None:
         """With `only_seed`, the list has the assets of `seed` alone, and the markets between them."""
         self._only = frozenset(seed.assets) if only_seed else None
+        self._seed_offers = seed.offers
         self._url = f"{url}/api/v1/listings"
         self._version = ""
         self._changed: list[Changed] = []
-        self.configuration = MarketConfiguration(dict(seed.limits), seed.seeds, dict(seed.assets))
+        self.configuration = MarketConfiguration(dict(seed.limits), seed.seeds, dict(seed.assets), dict(seed.offers))
 
     def on_change(self, changed: Changed) -> None:
         """Call `changed` after each change. It raises EngineError to be called again."""
@@ -62,21 +63,25 @@ class LiveMarkets:
             raise EngineRefusedError(f"the engine responded with {status} to {self._url}")
         try:
             listed = msgspec.json.decode(body, type=MarketList)
-            limits = {market.symbol: market.terms.limits(market.symbol) for market in listed.markets if market.terms}
-        except (msgspec.MsgspecError, MoneyError, UnicodeDecodeError) as error:
+            terms = {market.symbol: market.terms for market in listed.markets if market.terms}
+            limits = {symbol: known.limits(symbol) for symbol, known in terms.items()}
+            offers = {symbol: self._offers(symbol, known) for symbol, known in terms.items()}
+        except (msgspec.MsgspecError, ValueError) as error:
             raise EngineRefusedError(f"the engine's list of markets cannot be read: {error}") from error
-        self._take(listed, limits)
+        self._take(listed, limits, offers)
         for changed in self._changed:
             await changed()
         # Only now: a change that somebody could not take is taken again.
         self._version = listed.version
 
-    def _take(self, listed: MarketList, limits: dict[str, MarketLimits]) -> None:
+    def _take(self, listed: MarketList, limits: dict[str, MarketLimits], offers: dict[str, MarketOffers]) -> None:
         configuration = self.configuration
         configuration.limits.clear()
         configuration.limits.update(
             {symbol: known for symbol, known in limits.items() if all(map(self._has, symbol.split("-")))}
         )
+        configuration.offers.clear()
+        configuration.offers.update({symbol: offers[symbol] for symbol in configuration.limits})
         # An asset stays known, even if the engine has deleted it: rows may name it.
         configuration.assets.update(
             {
@@ -85,6 +90,10 @@ class LiveMarkets:
                 if self._has(currency.asset)
             }
         )
+
+    def _offers(self, symbol: str, terms: MarketTerms) -> MarketOffers:
+        # An engine of before names no offers.
+        return self._seed_offers.get(symbol, NOTHING) if terms.offers is msgspec.UNSET else terms.market_offers
 
     def _has(self, asset: str) -> bool:
         return self._only is None or asset in self._only

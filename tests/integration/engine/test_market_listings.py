@@ -94,7 +94,7 @@ async def test_a_coin_and_its_market_are_listed_in_one_step_and_trade_at_once(en
     assert after["markets"][-1]["terms"] == {
         "quantityMin": "1", "quantityMax": "1000", "notionalMin": "1", "notionalMax": "5000",
         "deviationBpsMax": 2000, "slippageBpsMax": 500, "status": "open", "name": "Dogecoin / US dollar",
-        "announcement": "Trading begins soon.", "schedule": [],
+        "announcement": "Trading begins soon.", "schedule": [], "offers": [],
     }  # fmt: skip
     await engine.fund("alice", USD="100")
     assert (await buy(engine)).status == pb.ACCEPTED

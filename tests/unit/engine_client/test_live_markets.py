@@ -12,6 +12,7 @@ from aiohttp import web
 
 from openspot.contracts.listings import ListedAsset, ListedMarket, MarketList, terms_of
 from openspot.domain.market import AssetScale, MarketLimits, load_markets
+from openspot.domain.offers import EVERYTHING, NOTHING, EarlyRedemption, Offer, StakingTerms
 from openspot.engine_client.errors import EngineRefusedError, EngineUnreachableError
 from openspot.engine_client.live_markets import LiveMarkets
 
@@ -84,6 +85,37 @@ async def test_the_list_changes_in_place_and_an_asset_once_known_stays(
     assert "DOGE" in assets
     assert served.asked == [{"version": "", "wait": "0"}, {"version": "two", "wait": "7"}]
     assert "DOGE" not in SEED.assets and len(SEED.limits) == 12, "the seed itself stays as it is"
+
+
+async def test_what_markets_offer_is_followed_and_a_market_that_says_nothing_offers_nothing(
+    engine: tuple[Engine, str], session: aiohttp.ClientSession
+) -> None:
+    served, url = engine
+    live = LiveMarkets(url, SEED)
+    offers = live.configuration.offers
+    assert set(offers.values()) == {EVERYTHING}
+    staking = {"apr": "0.04", "lockDays": 0, "unbondingDays": 1, "earlyRedemption": "allowed", "minimum": "1",
+               "maximum": "10", "capacity": "100"}  # fmt: skip
+    document = msgspec.to_builtins(SECOND)
+    document["markets"][1]["terms"] |= {"offers": ["staking", "a later service"], "staking": staking}
+    served.reply = msgspec.json.encode(document)
+    await live.load(session)
+    assert offers["BTC-USD"] == NOTHING
+    assert offers["DOGE-USD"].names == frozenset({Offer.STAKING})
+    assert offers["DOGE-USD"].staking == StakingTerms(
+        apr=Decimal("0.04"), lock_days=0, unbonding_days=1, early_redemption=EarlyRedemption.ALLOWED,
+        minimum=Decimal(1), maximum=Decimal(10), capacity=Decimal(100),
+    )  # fmt: skip
+    # An engine of before names no offers: those of the seed count.
+    for row in document["markets"]:
+        row["terms"].pop("offers", None)
+    served.reply = msgspec.json.encode(document)
+    await live.load(session)
+    assert offers == {"BTC-USD": EVERYTHING, "DOGE-USD": NOTHING}
+    served.reply = FIRST
+    await live.load(session)
+    assert offers == {"BTC-USD": NOTHING}
+    assert set(SEED.offers.values()) == {EVERYTHING}, "the seed itself stays as it is"
 
 
 async def test_a_service_that_keeps_to_the_seed_follows_its_markets_alone(

@@ -2786,7 +2786,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change bounds, fees, texts or schedule of a market
+         * Change bounds, fees, texts, schedule or offers of a market
          * @description Only an operator with the permission `symbols.update` may call it. The `standard` limits count the request. The request leaves an audit record.
          */
         patch: operations["change_market"];
@@ -6634,9 +6634,11 @@ export interface components {
         };
         /**
          * MarketTerms
-         * @description The terms of a market: its bounds and bands, its status, and what traders read of it.
+         * @description The terms of a market: its bounds and bands, its status, what traders read of it, and what it offers.
          *
          *     Quantities are in the base asset, notionals in the quote asset. `name` is empty if the symbol is name enough.
+         *     `offers` names the services beside trading; `payments` and `staking` have the terms that an operator has given. In
+         *     the journal they are left out until an operator sets them.
          */
         MarketTerms: {
             /** Format: decimal */
@@ -6654,6 +6656,9 @@ export interface components {
             name: string;
             announcement: string;
             schedule: components["schemas"]["StatusAt"][];
+            offers?: ("conversions" | "payments" | "staking")[];
+            payments?: components["schemas"]["PaymentOffer"];
+            staking?: components["schemas"]["StakingOffer"];
         };
         /**
          * MarketTrade
@@ -7527,6 +7532,32 @@ export interface components {
             feeBps: number;
             /** Format: decimal */
             feeFixed: string;
+        };
+        /**
+         * PaymentOffer
+         * @description The terms of payments in a market's base asset, as `PaymentTerms`.
+         */
+        PaymentOffer: {
+            /** Format: decimal */
+            minimum: string;
+            /** Format: decimal */
+            maximum: string;
+            feeBps: number;
+            /** Format: decimal */
+            feeFixed: string;
+        };
+        /**
+         * PaymentOfferBody
+         * @description The terms of payments in the base asset. The fee is `feeFixed`, and `feeBps` basis points of the amount.
+         */
+        PaymentOfferBody: {
+            /** @example 0.015 */
+            minimum: string | number;
+            /** @example 0.015 */
+            maximum: string | number;
+            feeBps: number;
+            /** @example 0.015 */
+            feeFixed: string | number;
         };
         /**
          * PaymentPageResponse
@@ -8582,6 +8613,50 @@ export interface components {
             createdAt: string;
         };
         /**
+         * StakingOffer
+         * @description The terms of stakes of a market's base asset, as `StakingTerms`.
+         */
+        StakingOffer: {
+            /** Format: decimal */
+            apr: string;
+            lockDays: number;
+            unbondingDays: number;
+            /** @enum {string} */
+            earlyRedemption: "allowed" | "forfeits_rewards" | "not_allowed";
+            /** Format: decimal */
+            minimum: string;
+            /** Format: decimal */
+            maximum: string;
+            /** Format: decimal */
+            capacity: string;
+        };
+        /**
+         * StakingOfferBody
+         * @description The terms of stakes of the base asset.
+         *
+         *     `apr` is the yearly rate as a decimal: 0.04 is 4 %. With 0 `lockDays` a stake can be taken back at any time.
+         *     `minimum` and `maximum` bound what one user stakes, `capacity` what all users stake.
+         */
+        StakingOfferBody: {
+            /** @example 0.015 */
+            apr: string | number;
+            /** @default 0 */
+            lockDays?: number;
+            /** @default 0 */
+            unbondingDays?: number;
+            /**
+             * @default allowed
+             * @enum {string}
+             */
+            earlyRedemption?: "allowed" | "forfeits_rewards" | "not_allowed";
+            /** @example 0.015 */
+            minimum: string | number;
+            /** @example 0.015 */
+            maximum: string | number;
+            /** @example 0.015 */
+            capacity: string | number;
+        };
+        /**
          * StartBody
          * @description The level to reach by the provider's check.
          * @example {
@@ -8692,6 +8767,9 @@ export interface components {
         /**
          * TermsChange
          * @description The new values of a market. What is not given stays as it is; a schedule replaces the one before.
+         *
+         *     `offers` replaces what the market offers beside trading: conversions between its assets, payments and staking of its
+         *     base asset. `payments` and `staking` replace their terms.
          * @example {
          *       "quantityMax": "500000",
          *       "reason": "more is traded",
@@ -8711,6 +8789,9 @@ export interface components {
             name?: string | null;
             announcement?: string | null;
             schedule?: components["schemas"]["StatusAtBody"][] | null;
+            offers?: ("conversions" | "payments" | "staking")[] | null;
+            payments?: components["schemas"]["PaymentOfferBody"] | null;
+            staking?: components["schemas"]["StakingOfferBody"] | null;
         };
         /**
          * ThrottleTierResponse

@@ -118,7 +118,7 @@ def _change_routes(engine: Engine, listings: MarketListings) -> Router:
 
     @router.patch(
         "/{symbol}", _CHANGE, response=MarketListing, refusals=_UNKNOWN | _INVALID,
-        summary="Change bounds, fees, texts or schedule of a market",
+        summary="Change bounds, fees, texts, schedule or offers of a market",
     )  # fmt: skip
     async def change_market(request: Request, symbol: SymbolPath, body: TermsChange) -> Response:
         with _not_found():

@@ -10,8 +10,17 @@ from typing import NamedTuple
 
 import msgspec
 
-from openspot.contracts.listings import ListingChange, MarketTerms, StatusAt, differences, fields_of
+from openspot.contracts.listings import (
+    ListingChange,
+    MarketTerms,
+    PaymentOffer,
+    StakingOffer,
+    StatusAt,
+    differences,
+    fields_of,
+)
 from openspot.domain.listing import (
+    ENDED,
     LOGO_TEXT,
     PHASED,
     TRADING,
@@ -32,6 +41,7 @@ from openspot.domain.listing import (
 )
 from openspot.domain.market_phase import MarketPhase
 from openspot.domain.money import decimal_to_text, parse_decimal, scaled_to_text
+from openspot.domain.offer_checks import offer_checks
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SymbolSpec
 from openspot.engine.admin.acting import Acting
@@ -148,6 +158,7 @@ class MarketListings:
                 name=body.name,
                 announcement=body.announcement,
                 schedule=[StatusAt(entry.status, entry.at) for entry in body.schedule],
+                offers=[],
             )
             known = self._unlisted(body.symbol)
             spec = known or self._specification(body)
@@ -174,7 +185,7 @@ class MarketListings:
             return self.view(body.symbol)
 
     async def change(self, symbol: str, body: TermsChange, acting: Acting) -> MarketView:
-        """Change bounds, fees, texts or schedule of a market. What is not given stays as it is."""
+        """Change bounds, fees, texts, schedule or offers of a market. What is not given stays as it is."""
         self._check_followed()
         async with self._engine.listing_turn:
             await self._engine.sequencer.settle()
@@ -189,6 +200,7 @@ class MarketListings:
                 terms = msgspec.structs.replace(
                     terms, schedule=[StatusAt(entry.status, entry.at) for entry in body.schedule]
                 )
+            terms = _with_offers(terms, body)
             taker = spec.taker_fee_bps if body.taker_fee is None else body.taker_fee
             maker = spec.maker_fee_bps if body.maker_fee is None else body.maker_fee
             lot = parse_decimal(scaled_to_text(spec.lot, spec.base_scale_k))
@@ -199,6 +211,8 @@ class MarketListings:
             ]
             if body.schedule is not None:
                 checks += schedule_checks(_schedule_of(body.schedule), known.market_status, self._surroundings())
+            if not (body.offers is None and body.payments is None and body.staking is None):
+                checks += self._offer_checks(spec, terms, body)
             _refuse(faults(checks))
             before = fields_of(known, spec.taker_fee_bps, spec.maker_fee_bps)
             after = fields_of(terms, taker, maker)
@@ -320,6 +334,9 @@ class MarketListings:
                 raise ListingError(ResultCode.PHASE_UNCROSSING, f"{spec.symbol}: an auction is being traded")
             work.append((_phase_command(spec, status), ()))
         terms = msgspec.structs.replace(known, status=status.value, schedule=schedule)
+        if status in ENDED:
+            # It offers nothing when it is announced again, either.
+            terms = msgspec.structs.replace(terms, offers=[])
         fees = spec.taker_fee_bps, spec.maker_fee_bps
         operator = acting.operator if acting else ENGINE
         change = _change(operator, "status", reason, fields_of(known, *fees), fields_of(terms, *fees))
@@ -383,6 +400,15 @@ class MarketListings:
             )
         )
 
+    def _offer_checks(self, spec: SymbolSpec, terms: MarketTerms, body: TermsChange) -> list[ListingCheck]:
+        return offer_checks(
+            terms.market_offers,
+            body.offers or (),
+            self._directory.currencies[spec.base].places,
+            terms.market_status,
+            has_file=spec.base in self._engine.board.seed_assets,
+        )
+
     def _surroundings(self) -> Surroundings:
         return Surroundings(
             symbols=frozenset(name for name in self._directory.symbols if self._unlisted(name) is None),
@@ -406,6 +432,17 @@ def bounds_of(body: BoundsBody) -> ProposedBounds:
         deviation_bps_max=body.deviation_bps_max,
         slippage_bps_max=body.slippage_bps_max,
     )
+
+
+def _with_offers(terms: MarketTerms, body: TermsChange) -> MarketTerms:
+    """The terms with what a change says of the market's offers."""
+    if body.offers is not None:
+        terms = msgspec.structs.replace(terms, offers=sorted(body.offers))
+    if body.payments is not None:
+        terms = msgspec.structs.replace(terms, payments=PaymentOffer(**body.payments.model_dump()))
+    if body.staking is not None:
+        terms = msgspec.structs.replace(terms, staking=StakingOffer(**body.staking.model_dump()))
+    return terms
 
 
 def _schedule_of(entries: Sequence[StatusAtBody]) -> list[ScheduledStatus]:

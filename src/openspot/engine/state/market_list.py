@@ -1,7 +1,7 @@
 """The list of markets and assets as of the newest command: terms, limits, and the document that services follow.
 
 A market of domain/markets.toml has the terms of that file until an operator changes them. Every other symbol has terms
-only if it was listed with some.
+only if it was listed with some. What a market offers is known of every one, also where the journal does not say it.
 """
 
 import asyncio
@@ -10,6 +10,7 @@ import hashlib
 import msgspec
 
 from openspot.contracts.listings import ListedAsset, ListedMarket, MarketList, MarketTerms, seed_terms
+from openspot.domain.listing import ENDED
 from openspot.domain.market import MarketConfiguration, MarketLimits
 from openspot.domain.symbol import SymbolSpec
 from openspot.engine.state.directory import Directory
@@ -22,6 +23,8 @@ class MarketBoard:
         self._directory = directory
         self._epoch = epoch
         self._seed = seed_terms(seed)
+        self.seed_assets = frozenset(seed.assets)
+        """The assets that the platform began with."""
         self._noted = -1
         self._changed = asyncio.Event()
         self.is_over = False
@@ -33,8 +36,16 @@ class MarketBoard:
         self.note()
 
     def terms(self, spec: SymbolSpec) -> MarketTerms | None:
-        """The terms of a symbol; None if it has none."""
-        return self._directory.terms.get(spec.symbol_id) or self._seed.get(spec.symbol)
+        """The terms of a symbol; None if it has none. What it offers is always among them, and nothing if it ended."""
+        seed = self._seed.get(spec.symbol)
+        terms = self._directory.terms.get(spec.symbol_id) or seed
+        if terms is None:
+            return None
+        if terms.status in ENDED:
+            return msgspec.structs.replace(terms, offers=[])
+        if terms.offers is msgspec.UNSET:
+            return msgspec.structs.replace(terms, offers=seed.offers if seed else [])
+        return terms
 
     def note(self) -> bool:
         """Take what the directory says now. Returns whether it has changed since the last call."""

@@ -126,14 +126,14 @@ def market_routes(engine: Engine) -> Router:
         specs = sorted(engine.machine.directory.symbols.values(), key=lambda spec: spec.symbol_id)
         phases = {row.symbol: row for row in engine.machine.core.phases()}
         causes = engine.machine.interruptions.cause
-        terms, currencies = engine.machine.directory.terms, engine.machine.directory.currencies
+        changed, currencies = engine.machine.directory.terms, engine.machine.directory.currencies
         return json_response(
             [
                 symbol_view(
                     spec,
                     phases.get(spec.symbol_id),
                     causes(spec.symbol_id),
-                    terms.get(spec.symbol_id),
+                    engine.board.terms(spec) if spec.symbol_id in changed else None,
                     (currencies[spec.base].logo, currencies[spec.quote].logo),
                 )
                 for spec in specs

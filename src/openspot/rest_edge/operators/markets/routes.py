@@ -72,10 +72,10 @@ def operator_market_routes(prefix: str, markets: OperatorMarkets) -> Router:
 
     @router.patch(
         "/{symbol}", _CHANGE, response=MarketListing, refusals=_INVALID | _UNKNOWN,
-        summary="Change bounds, fees, texts or schedule of a market",
+        summary="Change bounds, fees, texts, schedule or offers of a market",
     )  # fmt: skip
     async def change_market(request: Request, symbol: SymbolPath, body: TermsChange) -> Response:
-        changes_fees = body.taker_fee is not None or body.maker_fee is not None
+        changes_fees = not (body.taker_fee is None and body.maker_fee is None and body.payments is None)
         if changes_fees and Permission.FEES_CONFIGURE not in operator(request).permissions:
             raise HttpError(403, f"fees need the permission {Permission.FEES_CONFIGURE}", "PERMISSION_MISSING")
         return json_response(await markets.change(request, symbol, body))
