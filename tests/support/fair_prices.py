@@ -31,6 +31,7 @@ def fair_price(
     sellable: str = PLENTY,
     buyable: str = PLENTY,
     reason: str = "",
+    is_confirmed: bool = False,
 ) -> FairPrice:
     """A market's fair price; bounds and median are the price itself unless they are given."""
     return FairPrice(
@@ -44,6 +45,7 @@ def fair_price(
         buyable=text_to_amount(buyable),
         timestamp_ms=1,
         reason=reason,
+        is_confirmed=is_confirmed,
     )
 
 

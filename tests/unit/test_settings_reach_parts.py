@@ -438,7 +438,7 @@ async def test_identities_are_checked_by_the_provider_of_the_setting(
     monkeypatch.setattr(funds.KycService, "seal_clear_information", AsyncMock())
     services = await funds.make_fund_services(
         settings, frame.pool, frame.bus, frame, engine=ANY, accounts=ANY, second_factor=ANY, fair_prices=ANY,
-        configuration=load_markets(), payment_fees=[], networks={}, pauses=ANY, notifications=ANY,
+        configuration=load_markets(), payment_fees=list, networks={}, pauses=ANY, notifications=ANY,
     )  # fmt: skip
     body: Any = SimpleNamespace(level="basic")
     if name is None:
@@ -469,10 +469,10 @@ def test_payments_have_the_routes_of_the_file_of_the_setting(tmp_path: Path) -> 
         RestEdgeSettings(payments_file=name, payment_callback_secret="p" * 32), pool=ANY, bus=ANY, engine=ANY,
         transfers=ANY, fair_prices=ANY, configuration=load_markets(), clock=lambda: 0, further={},
     )  # fmt: skip
-    (route,) = make(str(file)).payment_routes
+    (route,) = make(str(file)).payment_routes()
     assert (route.route_id, route.name, route.asset, route.minimum, route.maximum, route.fee(1)) == (
         "bank", "Bank transfer", "USD", 10 * AMOUNT_SCALE, 100 * AMOUNT_SCALE, 3 * AMOUNT_SCALE // 2,
     )  # fmt: skip
-    assert [route.route_id for route in make("").payment_routes] == ["development-brl", "development-usd"]
+    assert [route.route_id for route in make("").payment_routes()] == ["development-brl", "development-usd"]
     with pytest.raises(ConfigurationError, match=r"missing\.toml cannot be read"):
         make(str(tmp_path / "missing.toml"))

@@ -5,7 +5,6 @@ import time
 
 from openspot.coin_networks.live import followed_networks
 from openspot.coin_networks.pauses import followed_pauses
-from openspot.domain.market import load_markets
 from openspot.domain.transfer import TransferKind
 from openspot.engine_client.commands import EngineCommands
 from openspot.engine_client.live_markets import followed_markets
@@ -115,7 +114,12 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
     fair_prices = FairPrices(bus, time.monotonic)
     await fair_prices.follow()
     bands = PriceBands(fair_prices, time.monotonic) if settings.follows_fair_price else None
-    configuration = await followed_markets(settings, frame)
+
+    async def offers_changed() -> None:
+        products.offered.refresh()
+
+    # From here on nothing is awaited until `products` is there.
+    configuration = await followed_markets(settings, frame, offers_changed)
     accounts = AccountService(bus, engine, configuration.assets)
 
     async def revoke_keys(user_id: str) -> None:
@@ -130,8 +134,7 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
         engine=engine,
         transfers=EngineTransfers(commands),
         fair_prices=fair_prices,
-        # The house deals in the platform's own assets only, whatever is listed.
-        configuration=load_markets(),
+        configuration=configuration,
         clock=system_clock,
         further={TransferKind.ADJUSTMENT: AdjustmentRules(), TransferKind.TREASURY: HouseTransferRules()},
     )

@@ -25,7 +25,7 @@ from openspot.rest_edge.products.conversions.pricing import (
 from tests.support.fair_prices import fair_price
 
 CONFIGURATION = load_markets()
-PAIRS = pairs_of(CONFIGURATION.limits, CONFIGURATION.assets)
+PAIRS = pairs_of(CONFIGURATION)
 SALE, PURCHASE = PAIRS["BTC", "USD"], PAIRS["USD", "BTC"]
 BIDS = [("100", "1"), ("90", "2")]
 ASKS = [("110", "1"), ("120", "2")]

@@ -48,8 +48,9 @@ class Bench:
         self.prices = KnownPrices()
         self.prices.set("BTC-USD", "105", low="101", high="109")
         anything: Any = self
+        self.pairs = pairs_of(MARKETS)
         self.service = ConversionService(
-            anything, anything, anything, self.prices, pairs_of(MARKETS.limits, MARKETS.assets), MARKETS.assets,
+            anything, anything, anything, self.prices, self.pairs, MARKETS.assets,
             lambda: round(self.now.timestamp()) * 10**9, spread_bps=spread_bps, quote_life=timedelta(seconds=10),
             limits=ExposureLimits(user_cents=user_cents, asset_cents=10**7), standing_s=0,
         )  # fmt: skip
@@ -205,13 +206,34 @@ async def test_money_that_is_promised_already_funds_no_quote() -> None:
 
 async def test_the_bounds_of_the_market_are_themselves_allowed() -> None:
     bench = Bench()
-    pair = pairs_of(MARKETS.limits, MARKETS.assets)["USD", "BTC"]
+    pair = pairs_of(MARKETS)["USD", "BTC"]
     least, most = (amount_to_text(bound) for bound in (pair.minimum, pair.maximum))
     assert (await bench.quote("USD", "BTC", fromAmount=least)).source_amount == pair.minimum
     less = amount_to_text(pair.minimum - ONE // 100)
     assert await refused(bench.quote("USD", "BTC", fromAmount=less)) == (400, "VALIDATION_FAILED")
     # The largest amount is allowed, but this book does not cover it.
     assert await refused(bench.quote("USD", "BTC", fromAmount=most)) == (409, "INSUFFICIENT_LIQUIDITY")
+
+
+async def test_a_market_that_was_listed_later_is_dealt_in_at_a_confirmed_price_alone() -> None:
+    bench = Bench()
+    for assets, pair in bench.pairs.items():
+        bench.pairs[assets] = replace(pair, needs_confirmed=pair.symbol == "BTC-USD")
+    with pytest.raises(HttpError, match="neither a venue nor the operator confirms it") as refusal:
+        await bench.quote("USD", "BTC", toAmount="1")
+    assert (refusal.value.status_code, refusal.value.code) == (409, "PRICE_UNCERTAIN")
+    bench.prices.set("BTC-USD", "105", low="101", high="109", is_confirmed=True)
+    assert (await bench.quote("USD", "BTC", toAmount="1")).destination_amount == ONE
+
+
+async def test_what_is_not_offered_any_more_gives_no_quote_and_a_quote_of_before_is_executed() -> None:
+    bench = Bench()
+    quote = await bench.quote("USD", "BTC", toAmount="1")
+    bench.pairs.clear()
+    assert await refused(bench.quote("USD", "BTC", toAmount="1")) == (404, "PAIR_NOT_FOUND")
+    assert bench.service.pairs() == []
+    await bench.service.convert("alice", quote.quote_id)
+    assert [each.source_asset for each in bench.done.values()] == ["USD"]
 
 
 async def test_assets_without_a_market_are_no_pair_and_an_engine_that_is_away_gives_no_price() -> None:

@@ -4,10 +4,11 @@ import pytest
 
 from openspot.domain.market import load_markets
 from openspot.domain.money import AMOUNT_SCALE
+from openspot.domain.offers import EarlyRedemption
 from openspot.rest_edge.common.configuration import ConfigurationError, read_configuration
 from openspot.rest_edge.products.payments.payment_routes import PaymentRoute, routes_of
 from openspot.rest_edge.products.payments.return_urls import is_allowed, origins_of
-from openspot.rest_edge.products.staking.products import EarlyRedemption, Product, ProductType, products_of
+from openspot.rest_edge.products.staking.products import Product, ProductType, products_of
 from openspot.rest_edge.site_settings.places import countries, provinces
 
 ASSETS = load_markets().assets

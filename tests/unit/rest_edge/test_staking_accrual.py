@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openspot.domain.market import load_markets
+from openspot.domain.offers import EarlyRedemption
 from openspot.rest_edge.common.configuration import ConfigurationError, read_configuration
 from openspot.rest_edge.products.staking.accrual import DAYS_A_YEAR, DENOMINATOR, accruals, accrue, first_day
-from openspot.rest_edge.products.staking.products import RATE_SCALE, EarlyRedemption, products_of
+from openspot.rest_edge.products.staking.products import RATE_SCALE, products_of
 
 DAY = date(2026, 1, 1)
 ASSETS = load_markets().assets

@@ -12,13 +12,14 @@ import pytest
 from openspot.domain.ids import REWARDS_ACCOUNT_ID, STAKING_ACCOUNT_ID
 from openspot.domain.market import load_markets
 from openspot.domain.money import AMOUNT_SCALE
+from openspot.domain.offers import EarlyRedemption
 from openspot.domain.transfer import Movement
 from openspot.engine_transfers.model import Transfer, TransferResult
 from openspot.http.context import IdempotentOperation
 from openspot.http.errors import HttpError
 from openspot.kit.sql import numeric
 from openspot.rest_edge.products.staking.accrual import Accrual
-from openspot.rest_edge.products.staking.products import EarlyRedemption, Product, ProductType
+from openspot.rest_edge.products.staking.products import Product, ProductType
 from openspot.rest_edge.products.staking.rules import PayoutRules, StakeRules
 from openspot.rest_edge.products.staking.schemas import StakeBody, UnstakeBody
 from openspot.rest_edge.products.staking.service import StakingService, payouts_of
@@ -56,6 +57,9 @@ class Tables:
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[None]:
         yield
+
+    async def totals(self) -> dict[str, int]:
+        return {}
 
     async def lock_product(self, _connection: Any, _product_id: str) -> None:
         """One test at a time is here."""
@@ -185,6 +189,34 @@ async def test_the_capacity_holds_for_all_users_together_to_the_last_unit() -> N
         await bench.stake("50.01", user="carol")
     assert (refused.value.status_code, refused.value.code) == (409, "CAPACITY_EXCEEDED")
     await bench.stake("50", user="carol")
+
+
+async def test_a_product_that_is_closed_takes_nothing_new_and_its_stakes_earn_and_are_taken_back() -> None:
+    bench = Bench(LOCKED, replace(FLEXIBLE, is_open=False))
+    assert [each.id for each in await bench.service.products()] == ["locked"]
+    for refused_call in (bench.stake("10", product="flexible"), bench.service.product("flexible")):
+        with pytest.raises(HttpError) as refused:
+            await refused_call
+        assert (refused.value.status_code, refused.value.code) == (404, "PRODUCT_NOT_FOUND")
+    bench.hold(replace(ACTIVE, product_id="flexible", type="flexible", lock_days=0, ends_on=None))
+    bench.now = at(4)
+    assert await bench.service.accrue_due() == 1
+    assert len(bench.tables.accrued) == 2
+    # What is left has the least amount of the product, as before.
+    with pytest.raises(HttpError, match="or leave at least 10"):
+        await bench.unstake("45")
+    assert (await bench.unstake()).amount == "50"
+
+
+async def test_a_stake_of_an_asset_that_is_not_known_yet_waits_and_hinders_no_other() -> None:
+    bench = Bench()
+    bench.hold(replace(ACTIVE, balance_id="b0", asset="DOGE"))
+    bench.hold()
+    bench.now = at(4)
+    assert await bench.service.accrue_due() == 1
+    with pytest.raises(HttpError, match="decimal places of DOGE are not known yet") as refused:
+        await bench.unstake(balance="b0")
+    assert refused.value.status_code == 503
 
 
 async def test_the_minimum_is_enough_and_less_is_not() -> None:

@@ -1,6 +1,6 @@
 """Makes the services of funds: balances, portfolio, withdrawals, saved addresses, verification of persons, fees."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -72,7 +72,7 @@ async def make_fund_services(
     configuration: MarketConfiguration,
     networks: Mapping[str, Network],
     pauses: FollowedPauses,
-    payment_fees: Sequence[PaymentFee],
+    payment_fees: Callable[[], Sequence[PaymentFee]],
     notifications: NotificationStore,
 ) -> FundServices:
     """Make the services; `frame` ends them. When this returns, all personal information is sealed."""

@@ -17,11 +17,11 @@ from openspot.kit.service_frame import ServiceFrame
 from openspot.rest_edge.common.configuration import read_configuration
 from openspot.rest_edge.common.repeated_work import CLEAN_UP_INTERVAL_S, repeat
 from openspot.rest_edge.products.conversions.exposure import ExposureLimits
-from openspot.rest_edge.products.conversions.pricing import pairs_of
 from openspot.rest_edge.products.conversions.service import ConversionRules, ConversionService, FairPriceSource
 from openspot.rest_edge.products.conversions.standing import SAMPLE_EVERY_S
 from openspot.rest_edge.products.conversions.store import ConversionStore
 from openspot.rest_edge.products.metrics import TRANSFERS
+from openspot.rest_edge.products.offered import OfferedProducts
 from openspot.rest_edge.products.payments.payment_routes import PaymentRoute, routes_of
 from openspot.rest_edge.products.payments.return_urls import origins_of
 from openspot.rest_edge.products.payments.service import PaymentRules, PaymentService
@@ -42,7 +42,7 @@ class ProductServices:
     """The services behind the routes of conversions, staking and payments.
 
     `active_stake` returns the amount that a user has staked of an asset, `cancel_unpaid` cancels the unpaid payments of
-    users, and `payment_routes` are the ways to pay, by id.
+    users, and `offered` is what they offer.
     """
 
     runner: TransferRunner
@@ -51,7 +51,11 @@ class ProductServices:
     payments: PaymentService
     active_stake: Callable[[str, str], Awaitable[int]]
     cancel_unpaid: Callable[[Sequence[str]], Awaitable[None]]
-    payment_routes: Sequence[PaymentRoute]
+    offered: OfferedProducts
+
+    def payment_routes(self) -> list[PaymentRoute]:
+        """The ways to pay that are offered, by id."""
+        return [route for _, route in sorted(self.offered.routes.items())]
 
     def start(self, frame: ServiceFrame) -> None:
         """In every edge until it ends: resume transfers, pay out, accrue, sample books and delete what has expired."""
@@ -77,6 +81,8 @@ def make_product_services(
 ) -> ProductServices:
     """Make the services. `further` has the rules of another wing's transfers, which the same runner sends.
 
+    After each change of `configuration`, `offered` of what this returns is refreshed.
+
     Raises ConfigurationError for a configuration file that is not valid.
     """
     assets = configuration.assets
@@ -95,8 +101,11 @@ def make_product_services(
         TRANSFERS,
         lambda: utc_datetime(clock),
     )
-    payment_routes = routes_of(read_configuration(settings.payments_file, "payments.toml"), assets)
-    products = products_of(read_configuration(settings.staking_file, "staking.toml"), assets)
+    offered = OfferedProducts(
+        configuration,
+        routes_of(read_configuration(settings.payments_file, "payments.toml"), assets),
+        products_of(read_configuration(settings.staking_file, "staking.toml"), assets),
+    )
     return ProductServices(
         runner=runner,
         conversions=ConversionService(
@@ -104,7 +113,7 @@ def make_product_services(
             engine,
             runner,
             fair_prices,
-            pairs_of(configuration.limits, assets),
+            offered.pairs,
             assets,
             clock,
             spread_bps=settings.conversion_spread_bps,
@@ -112,11 +121,11 @@ def make_product_services(
             limits=ExposureLimits(settings.conversion_user_limit * 100, settings.conversion_asset_limit * 100),
             standing_s=settings.conversion_standing_s,
         ),
-        staking=StakingService(staking_store, runner, products, assets, clock),
+        staking=StakingService(staking_store, runner, offered.products, assets, clock),
         payments=PaymentService(
             payment_store,
             runner,
-            payment_routes,
+            offered.routes,
             assets,
             clock,
             secret=settings.payment_callback_secret,
@@ -127,5 +136,5 @@ def make_product_services(
         ),
         active_stake=staking_store.active,
         cancel_unpaid=payment_store.cancel_unpaid,
-        payment_routes=[route for _, route in sorted(payment_routes.items())],
+        offered=offered,
     )

@@ -71,7 +71,7 @@ def fee_routes(prefix: str, fees: FeeServices) -> Router:
                 fee_bps=route.fee_bps,
                 fee_fixed=amount_to_text(route.fee_fixed),
             )
-            for route in fees.payment
+            for route in fees.payment()
         ]
         return json_response([body_of(row) for row in rows])
 

@@ -1,6 +1,6 @@
 """Makes the services of the fee routes: trading fees, network fees, and the fees of payments."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -36,11 +36,11 @@ class PaymentFee(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FeeServices:
-    """The services behind the fee routes."""
+    """The services behind the fee routes. `payment` returns the fees of the ways to pay that are offered."""
 
     trading: TradingFeeService
     network: NetworkFeeService
-    payment: Sequence[PaymentFee]
+    payment: Callable[[], Sequence[PaymentFee]]
 
 
 def make_fee_services(
@@ -51,7 +51,7 @@ def make_fee_services(
     networks: Mapping[str, Network],
     pauses: FollowedPauses,
     assets: Mapping[str, AssetScale],
-    payment_fees: Sequence[PaymentFee],
+    payment_fees: Callable[[], Sequence[PaymentFee]],
     clock: Clock,
 ) -> FeeServices:
     """Make the services."""

@@ -14,8 +14,9 @@ from decimal import Decimal
 from fractions import Fraction
 
 from openspot.domain.fair_price.model import FairPrice, PriceState
-from openspot.domain.market import AssetScale, MarketLimits
-from openspot.domain.money import AMOUNT_PLACES, AMOUNT_SCALE, BASIS_POINTS, to_amount
+from openspot.domain.market import MarketConfiguration
+from openspot.domain.money import AMOUNT_SCALE, BASIS_POINTS, to_amount
+from openspot.domain.offers import NOTHING, Offer, smallest_unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,8 @@ class Pair:
     """A conversion that the platform offers. It goes through one market, whose base the user sells or buys.
 
     Amounts are units of 18 places. `minimum` and `maximum` are bounds of the source amount. `source_unit` and
-    `destination_unit` are the smallest amounts of the two assets.
+    `destination_unit` are the smallest amounts of the two assets. With `needs_confirmed`, the house deals only at a
+    fair price that a venue or the operator confirms.
     """
 
     source_asset: str
@@ -34,6 +36,7 @@ class Pair:
     destination_unit: int
     minimum: int
     maximum: int
+    needs_confirmed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,25 +64,27 @@ class AmountTooSmallError(Exception):
     """The amount is worth less than the smallest unit of the other asset."""
 
 
-def pairs_of(limits: Mapping[str, MarketLimits], assets: Mapping[str, AssetScale]) -> dict[tuple[str, str], Pair]:
-    """Both directions of every market, by (source asset, destination asset).
+def pairs_of(configuration: MarketConfiguration) -> dict[tuple[str, str], Pair]:
+    """Both directions of every market that offers conversions, by (source asset, destination asset).
 
-    A sale of the base asset has the market's bounds of quantity, a purchase the bounds of notional.
+    A sale of the base asset has the market's bounds of quantity, a purchase the bounds of notional. Whoever trades on a
+    market that was listed later may be the only one there, and makes its price: it needs to be confirmed.
     """
+    own = {seed.symbol for seed in configuration.seeds}
+    assets = configuration.assets
     pairs = {}
-    for symbol, limit in limits.items():
+    for symbol, limit in configuration.limits.items():
         base, _, quote = symbol.partition("-")
-        base_unit, quote_unit = unit_of(assets[base]), unit_of(assets[quote])
+        is_offered = Offer.CONVERSIONS in configuration.offers.get(symbol, NOTHING).names
+        if not is_offered or base not in assets or quote not in assets:
+            continue
+        base_unit, quote_unit = smallest_unit(assets[base].places), smallest_unit(assets[quote].places)
+        confirmed = symbol not in own
         sale = to_amount(limit.quantity_min), to_amount(limit.quantity_max)
         purchase = to_amount(limit.notional_min), to_amount(limit.notional_max)
-        pairs[base, quote] = Pair(base, quote, symbol, True, base_unit, quote_unit, *sale)
-        pairs[quote, base] = Pair(quote, base, symbol, False, quote_unit, base_unit, *purchase)
+        pairs[base, quote] = Pair(base, quote, symbol, True, base_unit, quote_unit, *sale, confirmed)
+        pairs[quote, base] = Pair(quote, base, symbol, False, quote_unit, base_unit, *purchase, confirmed)
     return pairs
-
-
-def unit_of(asset: AssetScale) -> int:
-    """The smallest amount of an asset, in units of 18 places."""
-    return int(10 ** (AMOUNT_PLACES - asset.places))
 
 
 def steps_of(pair: Pair, bids: Iterable[tuple[str, str]], asks: Iterable[tuple[str, str]]) -> list[Step]:

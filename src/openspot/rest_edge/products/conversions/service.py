@@ -158,7 +158,7 @@ class ConversionService:
         pair = self._pairs.get((body.from_asset, body.to_asset))
         if pair is None:
             raise HttpError(404, f"{body.from_asset} cannot be converted into {body.to_asset}", "PAIR_NOT_FOUND")
-        fair = self._certain_price(pair.symbol)
+        fair = self._certain_price(pair)
         amounts = await self._priced(user_id, pair, fair, body)
         if not pair.minimum <= amounts.source <= pair.maximum:
             bounds = f"{amount_to_text(pair.minimum)} and {amount_to_text(pair.maximum)} {pair.source_asset}"
@@ -201,13 +201,16 @@ class ConversionService:
             await self._store.add_quote(connection, quote)
         return _quote_response(quote)
 
-    def _certain_price(self, symbol: str) -> FairPrice:
-        """The fair price of a market. Raises HttpError (409) unless it is good enough to deal at."""
+    def _certain_price(self, pair: Pair) -> FairPrice:
+        """The fair price of a pair's market. Raises HttpError (409) unless it is good enough to deal at."""
+        symbol = pair.symbol
         fair = self._fair_prices.of(symbol)
         if fair is None:
             reason = f"{symbol} has no fair price yet: one comes with its first orders and trades"
         elif not fair.state.is_usable:
             reason = f"the price of {symbol} is not certain now: {fair.reason or f'it is {fair.state}'}"
+        elif pair.needs_confirmed and not fair.is_confirmed:
+            reason = f"the price of {symbol} is not certain now: neither a venue nor the operator confirms it"
         else:
             return fair
         details = {"symbol": symbol, "state": "none" if fair is None else fair.state.value}

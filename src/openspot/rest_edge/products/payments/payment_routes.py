@@ -1,14 +1,17 @@
-"""Payment routes and their fees, from the configuration: rules without IO."""
+"""Payment routes and their fees, from the configuration and from what markets offer: rules without IO."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from openspot.domain.market import AssetScale
-from openspot.domain.money import AMOUNT_PLACES, BASIS_POINTS, parse_decimal, to_amount
-from openspot.rest_edge.common.configuration import ConfigurationError
+from openspot.domain.money import parse_decimal, to_amount
+from openspot.domain.offer_checks import payment_checks
+from openspot.domain.offers import PaymentTerms, payment_fee, smallest_unit
+from openspot.rest_edge.common.configuration import ConfigurationError, require_sound
 
-PROVIDERS = frozenset({"development"})
+DEVELOPMENT = "development"
+PROVIDERS = frozenset({DEVELOPMENT})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,8 +30,7 @@ class PaymentRoute:
 
     def fee(self, amount: int) -> int:
         """The fee on a payment of `amount`, rounded up to the asset's places."""
-        exact = self.fee_fixed * BASIS_POINTS + amount * self.fee_bps
-        return -(-exact // (BASIS_POINTS * self.unit)) * self.unit
+        return payment_fee(amount, self.fee_bps, self.fee_fixed, self.unit)
 
 
 _KEYS = frozenset({"name", "currency", "provider", "minimum", "maximum", "fee_bps", "fee_fixed"})
@@ -50,25 +52,22 @@ def _route(route_id: str, row: Mapping[str, Any], assets: Mapping[str, AssetScal
         raise ValueError(f"{', '.join(sorted(unknown))} should not exist")
     if row["provider"] not in PROVIDERS:
         raise ValueError(f"provider must be one of {', '.join(sorted(PROVIDERS))}")
-    asset = assets[row["currency"]]
-    unit = 10 ** (AMOUNT_PLACES - asset.places)
-    minimum, maximum, fixed = (to_amount(parse_decimal(row[name])) for name in ("minimum", "maximum", "fee_fixed"))
-    if not 0 < minimum <= maximum or fixed < 0 or any(value % unit for value in (minimum, maximum, fixed)):
-        raise ValueError(f"amounts have at most {asset.places} decimal places, and 0 < minimum <= maximum")
-    if not 0 <= row["fee_bps"] < BASIS_POINTS:
-        raise ValueError(f"fee_bps must be at least 0 and less than {BASIS_POINTS}")
-    route = PaymentRoute(
+    amounts = {name: parse_decimal(row[name]) for name in ("minimum", "maximum", "fee_fixed")}
+    terms = PaymentTerms(fee_bps=row["fee_bps"], **amounts)
+    return route_of(route_id, str(row["name"]), row["provider"], assets[row["currency"]], terms)
+
+
+def route_of(route_id: str, name: str, provider: str, asset: AssetScale, terms: PaymentTerms) -> PaymentRoute:
+    """The route with these terms. Raises ValueError if they break a rule."""
+    require_sound(payment_checks(terms, asset.places))
+    return PaymentRoute(
         route_id=route_id,
-        name=str(row["name"]),
+        name=name,
         asset=asset.asset,
-        provider=row["provider"],
-        minimum=minimum,
-        maximum=maximum,
-        fee_bps=row["fee_bps"],
-        fee_fixed=fixed,
-        unit=unit,
+        provider=provider,
+        minimum=to_amount(terms.minimum),
+        maximum=to_amount(terms.maximum),
+        fee_bps=terms.fee_bps,
+        fee_fixed=to_amount(terms.fee_fixed),
+        unit=smallest_unit(asset.places),
     )
-    # The fee grows more slowly than the amount. So if it is less than the least amount, it is less than any amount.
-    if route.fee(minimum) >= minimum:
-        raise ValueError("the fee on the least amount must be less than it")
-    return route

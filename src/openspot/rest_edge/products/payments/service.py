@@ -17,7 +17,7 @@ from openspot.domain.transfer import Movement, TransferKind
 from openspot.engine_transfers.model import Transfer, TransferResult
 from openspot.engine_transfers.runner import TransferRunner
 from openspot.http.context import IdempotentOperation
-from openspot.http.errors import HttpError, validation_error
+from openspot.http.errors import HttpError, service_unavailable, validation_error
 from openspot.http.paging import Page, page_of, time_and_id_of, time_place
 from openspot.kit.bus import Bus
 from openspot.kit.clock import Clock, iso_of, ms_from_datetime, utc_datetime
@@ -103,7 +103,7 @@ class PaymentService:
         self._kept = kept
 
     def routes(self) -> list[PaymentRouteResponse]:
-        """All payment routes, by id."""
+        """All payment routes that are offered, by id."""
         return [_route_response(route) for _, route in sorted(self._routes.items())]
 
     def route(self, route_id: str) -> PaymentRouteResponse:
@@ -190,6 +190,7 @@ class PaymentService:
     async def take_callback(self, raw: bytes, digest: str | None, body: CallbackBody) -> CallbackResponse:
         """Apply a provider's report on a payment, once. 401 for a wrong signature.
 
+        A payment that was opened before its route was taken back counts as any other.
         The report `paid` counts even after the session has expired or failed, because the money has arrived. It does
         not count for a cancelled payment: its user's account is deleted, and the provider must return the money.
         """
@@ -219,6 +220,8 @@ class PaymentService:
         return CallbackResponse(payment_id=payment.payment_id, repeated=False)
 
     def _check_amount(self, payment: Payment, body: CallbackBody) -> None:
+        if payment.asset not in self._assets:
+            raise service_unavailable(f"the decimal places of {payment.asset} are not known yet")
         if body.currency == payment.asset:
             amount = amount_of_asset("amount", body.amount, self._assets[payment.asset])
             if amount == payment.amount:

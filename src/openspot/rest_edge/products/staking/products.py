@@ -1,4 +1,4 @@
-"""Staking products, from the configuration."""
+"""Staking products, from the configuration and from what markets offer: rules without IO."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,12 +7,13 @@ from enum import StrEnum
 from typing import Any
 
 from openspot.domain.market import AssetScale
-from openspot.domain.money import AMOUNT_PLACES, MoneyError, parse_decimal, to_amount, to_scaled
-from openspot.rest_edge.common.configuration import ConfigurationError
+from openspot.domain.money import MoneyError, parse_decimal, to_amount, to_scaled
+from openspot.domain.offer_checks import DAYS_MAX, staking_checks
+from openspot.domain.offers import EarlyRedemption, StakingTerms, smallest_unit
+from openspot.rest_edge.common.configuration import ConfigurationError, require_sound
 
 RATE_SCALE = 1_000_000
 """Yearly rates are in parts per million."""
-DAYS_MAX = 3650
 
 
 class ProductType(StrEnum):
@@ -22,17 +23,12 @@ class ProductType(StrEnum):
     LOCKED = "locked"
 
 
-class EarlyRedemption(StrEnum):
-    """The effect of taking a stake back before its end."""
-
-    ALLOWED = "allowed"
-    FORFEITS_REWARDS = "forfeits_rewards"
-    NOT_ALLOWED = "not_allowed"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Product:
-    """A staking product. Amounts are units of 18 places; `unit` is the smallest amount of the asset."""
+    """A staking product. Amounts are units of 18 places; `unit` is the smallest amount of the asset.
+
+    It takes new stakes while it `is_open`. Stakes that it has go on with its terms, and can be taken back.
+    """
 
     product_id: str
     asset: str
@@ -45,6 +41,7 @@ class Product:
     maximum: int
     capacity: int
     unit: int
+    is_open: bool = True
 
     @property
     def rate(self) -> Decimal:
@@ -71,33 +68,33 @@ def products_of(document: Mapping[str, Any], assets: Mapping[str, AssetScale]) -
 def _product(product_id: str, row: Mapping[str, Any], assets: Mapping[str, AssetScale]) -> Product:
     if unknown := set(row) - _KEYS:
         raise ValueError(f"{', '.join(sorted(unknown))} should not exist")
-    asset = assets[row["asset"]]
-    unit = 10 ** (AMOUNT_PLACES - asset.places)
-    kind = ProductType(row["type"])
-    locked = kind is ProductType.LOCKED
-    amounts = {name: to_amount(parse_decimal(row[name])) for name in ("minimum", "maximum", "capacity")}
-    for name, amount in amounts.items():
-        if amount <= 0 or amount % unit:
-            raise ValueError(f"{name} must be above 0, with at most {asset.places} decimal places")
-    if amounts["maximum"] < amounts["minimum"]:
-        raise ValueError("maximum must be at least minimum")
-    rate = to_scaled(parse_decimal(row["apr"]), RATE_SCALE)
-    if not 0 <= rate <= 10 * RATE_SCALE:
-        raise ValueError("apr must be between 0 and 10")
+    locked = ProductType(row["type"]) is ProductType.LOCKED
     lock_days, unbonding_days = row.get("lock_days", 0), row["unbonding_days"]
     if not 0 <= unbonding_days <= DAYS_MAX or not (1 if locked else 0) <= lock_days <= (DAYS_MAX if locked else 0):
         raise ValueError("lock_days is for locked products, and both counts of days are whole numbers in range")
-    early = EarlyRedemption(row["early_redemption"]) if locked else EarlyRedemption.ALLOWED
+    terms = StakingTerms(
+        apr=parse_decimal(row["apr"]),
+        lock_days=lock_days,
+        unbonding_days=unbonding_days,
+        early_redemption=EarlyRedemption(row["early_redemption"]) if locked else EarlyRedemption.ALLOWED,
+        **{name: parse_decimal(row[name]) for name in ("minimum", "maximum", "capacity")},
+    )
+    return product_of(product_id, assets[row["asset"]], terms)
+
+
+def product_of(product_id: str, asset: AssetScale, terms: StakingTerms) -> Product:
+    """The product with these terms. Raises ValueError if they break a rule."""
+    require_sound(staking_checks(terms, asset.places))
     return Product(
         product_id=product_id,
         asset=asset.asset,
-        type=kind,
-        rate_ppm=rate,
-        lock_days=lock_days,
-        unbonding_days=unbonding_days,
-        early_redemption=early,
-        minimum=amounts["minimum"],
-        maximum=amounts["maximum"],
-        capacity=amounts["capacity"],
-        unit=unit,
+        type=ProductType.LOCKED if terms.lock_days else ProductType.FLEXIBLE,
+        rate_ppm=to_scaled(terms.apr, RATE_SCALE),
+        lock_days=terms.lock_days,
+        unbonding_days=terms.unbonding_days,
+        early_redemption=terms.early_redemption,
+        minimum=to_amount(terms.minimum),
+        maximum=to_amount(terms.maximum),
+        capacity=to_amount(terms.capacity),
+        unit=smallest_unit(asset.places),
     )

@@ -10,11 +10,12 @@ from datetime import datetime, timedelta
 from openspot.domain.ids import REWARDS_ACCOUNT_ID, STAKING_ACCOUNT_ID
 from openspot.domain.market import AssetScale
 from openspot.domain.money import amount_to_text, decimal_to_text
+from openspot.domain.offers import EarlyRedemption
 from openspot.domain.transfer import Movement, TransferKind
 from openspot.engine_transfers.model import Transfer
 from openspot.engine_transfers.runner import UNSENT, TransferRunner
 from openspot.http.context import IdempotentOperation, new_operation
-from openspot.http.errors import HttpError, validation_error
+from openspot.http.errors import HttpError, service_unavailable, validation_error
 from openspot.http.lists import decode_cursor, encode_cursor, unknown_cursor
 from openspot.http.paging import Page, page_of, time_and_id_of, time_place
 from openspot.kit.clock import Clock, iso_of, utc_datetime
@@ -22,7 +23,7 @@ from openspot.kit.database import Connection
 from openspot.kit.sql import numeric
 from openspot.rest_edge.common.amounts import amount_of_asset
 from openspot.rest_edge.products.staking.accrual import accruals, midnight
-from openspot.rest_edge.products.staking.products import EarlyRedemption, Product, ProductType
+from openspot.rest_edge.products.staking.products import Product, ProductType
 from openspot.rest_edge.products.staking.schemas import (
     ProductResponse,
     StakeBody,
@@ -57,21 +58,22 @@ class StakingService:
     # Products
 
     async def products(self) -> list[ProductResponse]:
-        """All products, by id."""
+        """All products that take new stakes, by id."""
         totals = await self._store.totals()
         return [
             _product_response(product, totals.get(product.product_id, 0))
             for _, product in sorted(self._products.items())
+            if product.is_open
         ]
 
     async def product(self, product_id: str) -> ProductResponse:
-        """One product. 404 for an unknown one."""
-        product = self._known(product_id)
+        """One product. 404 for an unknown one, and for one that takes no new stakes."""
+        product = self._offered(product_id)
         return _product_response(product, (await self._store.totals()).get(product_id, 0))
 
-    def _known(self, product_id: str) -> Product:
+    def _offered(self, product_id: str) -> Product:
         product = self._products.get(product_id)
-        if product is None:
+        if product is None or not product.is_open:
             raise HttpError(404, f"product {product_id} not found", "PRODUCT_NOT_FOUND")
         return product
 
@@ -83,7 +85,7 @@ class StakingService:
             earlier = await self._store.get(operation.operation_id, user_id)
             if earlier is not None:
                 return _outcome(earlier)
-        product = self._known(body.product_id)
+        product = self._offered(body.product_id)
         amount = amount_of_asset("amount", body.amount, self._assets[product.asset])
         if amount < product.minimum:
             raise validation_error([f"amount must be at least {amount_to_text(product.minimum)} {product.asset}"])
@@ -146,12 +148,20 @@ class StakingService:
                 raise _balance_not_found()
             if balance.status != "active":
                 raise HttpError(409, f"the stake is {balance.status}", "STAKE_NOT_ACTIVE")
+            scale = self._scale_of(balance)
             balance = await self._accrue(connection, balance, now)
             amount = balance.amount
             if body.amount is not None:
-                amount = amount_of_asset("amount", body.amount, self._assets[balance.asset])
+                amount = amount_of_asset("amount", body.amount, scale)
             self._check_unstake(balance, amount, now)
             return await self._take_back(connection, balance, amount, unstake_id, now)
+
+    def _scale_of(self, balance: StakingBalance) -> AssetScale:
+        """The asset of a stake. Raises HttpError (503) while the engine has not said what it has listed."""
+        scale = self._assets.get(balance.asset)
+        if scale is None:
+            raise service_unavailable(f"the decimal places of {balance.asset} are not known yet")
+        return scale
 
     def _check_unstake(self, balance: StakingBalance, amount: int, now: datetime) -> None:
         if amount > balance.amount:
@@ -227,7 +237,7 @@ class StakingService:
         for balance_id in await self._store.due(now.date(), _AT_A_TIME):
             async with self._store.pool.acquire() as connection, connection.transaction():
                 balance = await self._store.lock(connection, balance_id, skip_locked=True)
-                if balance is None or balance.status != "active":
+                if balance is None or balance.status != "active" or balance.asset not in self._assets:
                     continue
                 balance = await self._accrue(connection, balance, now)
                 if balance.ends_on is not None and balance.ends_on <= now.date():
