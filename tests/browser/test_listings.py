@@ -61,6 +61,25 @@ def test_a_market_is_listed_opened_changed_and_delisted(console: Console, operat
     dialog.get_by_role("button", name="Change the market").click()
     expect(row).to_contain_text("30 and 15 bps")
 
+    expect(row).not_to_contain_text("staking")
+    console.act("DOGE-USD", "Change offers…")
+    dialog = console.dialog("Change what DOGE-USD offers?")
+    dialog.get_by_role("checkbox", name="Staking").check()
+    for name, value in (
+        ("Yearly rate", "0.04"), ("Locked days", "0"), ("Unbonding days", "1"), ("Least stake", "0.000000001"),
+        ("Most of one user", "100"), ("Most of all users", "1000"),
+    ):  # fmt: skip
+        dialog.get_by_role("textbox", name=name).fill(value)
+    dialog.get_by_role("textbox", name="Reason").fill("asked for by many")
+    console.assert_accessible("the offers of a market")
+    console.expect_complaint("status of 400")
+    change = dialog.get_by_role("button", name="Change the offers")
+    change.click()
+    expect(dialog.get_by_text("staking.minimum must have at most 8 decimal places")).to_be_visible()
+    dialog.get_by_role("textbox", name="Least stake").fill("1")
+    change.click()
+    expect(row).to_contain_text("staking")
+
     operator.fund("doge-buyer", USD="100")
     for _ in range(2):
         operator.place("doge-buyer", "buy", "1", "2", "DOGE-USD")
@@ -85,6 +104,8 @@ def test_a_market_is_listed_opened_changed_and_delisted(console: Console, operat
     expect(console.heading("Changes of DOGE-USD")).to_be_visible()
     changes = console.table("Changes")
     expect(changes).to_contain_text("takerFee: 25 → 30")
+    expect(changes).to_contain_text("offers: none → staking")
+    expect(changes).to_contain_text("offers: staking → none")
     expect(changes).to_contain_text("as decided")
     expect(changes).to_contain_text("the coin has ended")
     assert operator.admin("GET", "/symbols/DOGE-USD")["active"] is False

@@ -1,5 +1,13 @@
 import { Button } from "@mantine/core";
-import { ClockIcon, HistoryIcon, PencilIcon, PlusIcon, StopIcon, XCircleIcon } from "@primer/octicons-react";
+import {
+  ClockIcon,
+  GiftIcon,
+  HistoryIcon,
+  PencilIcon,
+  PlusIcon,
+  StopIcon,
+  XCircleIcon,
+} from "@primer/octicons-react";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { Amount } from "#lib/components/Amount.tsx";
@@ -22,6 +30,7 @@ import { useCan } from "../operator/session.ts";
 import { CancelMarketOrdersDialog } from "../parts/CancelMarketOrdersDialog.tsx";
 import { DelistingDialog, ListingChangeDialog, OpeningDialog } from "../parts/ListingDialogs.tsx";
 import { MarketStatusBadge } from "../parts/MarketStatusBadge.tsx";
+import { OffersDialog } from "../parts/OffersDialog.tsx";
 
 const COLUMNS: readonly Column<MarketListing>[] = [
   {
@@ -36,6 +45,11 @@ const COLUMNS: readonly Column<MarketListing>[] = [
     title: "Status",
     cell: ({ terms }) =>
       terms ? <MarketStatusBadge status={terms.status} /> : "not listed: nobody can trade it",
+  },
+  {
+    id: "offers",
+    title: "Offers",
+    cell: ({ terms }) => (terms?.offers?.length ? terms.offers.join(", ") : "–"),
   },
   { id: "next", title: "Follows", cell: ({ terms }) => <Next terms={terms} /> },
   {
@@ -75,13 +89,14 @@ function Next({ terms }: { terms: MarketTerms | null }) {
 }
 
 interface Asked {
-  kind: "change" | "open" | "cancel" | "delist";
+  kind: "change" | "offers" | "open" | "cancel" | "delist";
   market: MarketListing;
   terms: MarketTerms;
 }
 
 const DIALOGS = {
   change: ListingChangeDialog,
+  offers: OffersDialog,
   open: OpeningDialog,
   cancel: CancelMarketOrdersDialog,
   delist: DelistingDialog,
@@ -153,6 +168,14 @@ export function ListingsPage() {
                 icon: <PencilIcon />,
                 disabledReason: without("symbols.update"),
                 onClick: ask("change"),
+              },
+              {
+                label: "Change offers…",
+                icon: <GiftIcon />,
+                disabledReason:
+                  without("symbols.update") ??
+                  (terms && !canDelist(terms.status) ? "It is delisted, and offers nothing." : undefined),
+                onClick: ask("offers"),
               },
               {
                 label: "Change status…",
