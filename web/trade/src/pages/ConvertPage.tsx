@@ -56,7 +56,6 @@ function ConversionForm() {
   const pairs = useQuery({
     queryKey: ["pairs"],
     queryFn: ({ signal }) => returned(rest.GET("/api/v1/conversions/pairs", { signal })),
-    staleTime: Infinity,
     meta: { isPublic: true },
   });
   const ask = useMutation({

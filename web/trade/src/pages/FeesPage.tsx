@@ -125,7 +125,6 @@ export default function FeesPage() {
   const payments = useQuery({
     queryKey: ["paymentFees"],
     queryFn: ({ signal }) => returned(rest.GET("/api/v1/fees/payment", { signal })),
-    staleTime: Infinity,
     meta: { isPublic: true },
   });
   return (
