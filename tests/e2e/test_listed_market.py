@@ -136,8 +136,16 @@ async def test_a_coin_is_listed_traded_through_kills_and_delisted_without_a_rest
 
         # A change counts without a restart, too.
         await openspot(
-            platform, "market", "edit", "DOGE-USD", "--quantity", "1:20", "--reason", "thin", "--as", "carol"
-        )
+            platform, "market", "edit", "DOGE-USD", "--quantity", "1:20", "--reason", "thin", "--as", "carol",
+            "--offer", "staking", "--staking", "apr=0.04,minimum=1,maximum=10,capacity=100",
+        )  # fmt: skip
+
+        async def is_staked(*, offered: bool) -> bool:
+            products = await reply_of(buyer.client, "/staking/products")
+            return ("market-doge-usd" in [product["id"] for product in products]) is offered
+
+        await eventually(lambda: is_staked(offered=True), WAIT_S, 0.2)
+        stake = await buyer("POST", "/staking/stake", {"productId": "market-doge-usd", "amount": "5"}, status=201)
         body = {"symbol": "DOGE-USD", "side": "buy", "type": "limit", "quantity": "21", "price": "0.1"}
 
         async def refused() -> bool:
@@ -159,6 +167,9 @@ async def test_a_coin_is_listed_traded_through_kills_and_delisted_without_a_rest
             return (found["status"], market["status"]) == ("cancelled", "delisted")
 
         await eventually(ended, WAIT_S, 0.2)
+        # What is staked outlives the market's offer.
+        await eventually(lambda: is_staked(offered=False), WAIT_S, 0.2)
+        await buyer("POST", "/staking/unstake", {"balanceId": stake["id"]}, status=201)
         assert (await buyer.client("POST", "/orders", body | {"quantity": "15"})).status in (400, 422)
         assert await buyer.total("DOGE") == Decimal(10 + 10 * len(SERVICES))
         assert await reply_of(buyer.client, "/markets/DOGE-USD/trades")

@@ -15,6 +15,10 @@ At = Annotated[
     list[str] | None,
     typer.Option("--at", help="A status that follows by itself, for example open=2026-12-01T12:00:00Z; repeatable"),
 ]
+Offers = Annotated[
+    list[str] | None,
+    typer.Option("--offer", help="What the market offers: conversions, payments, staking; repeatable; none: nothing"),
+]
 BasisPoints = typer.Option(help="Basis points")
 
 
@@ -87,9 +91,16 @@ def edit(
     name: Annotated[str | None, typer.Option(help="What traders read beside the symbol")] = None,
     announcement: Annotated[str | None, typer.Option(help="What traders read about the market")] = None,
     at: At = None,
+    offer: Offers = None,
+    payments: Annotated[
+        str, typer.Option(help="Terms of payments, for example minimum=5,maximum=1000,feeBps=100,feeFixed=0.5")
+    ] = "",
+    staking: Annotated[
+        str, typer.Option(help="Terms of stakes, for example apr=0.04,lockDays=0,minimum=1,maximum=10,capacity=100")
+    ] = "",
     who: Who = "operator",
 ) -> None:
-    """Change fees, bounds, texts or schedule of a market. What is not given stays as it is."""
+    """Change fees, bounds, texts, schedule or offers of a market. What is not given stays as it is."""
     from openspot.engine_client.listing_operator import change_market
 
     given = {
@@ -104,6 +115,9 @@ def edit(
     fields |= {"reason": reason, **_schedule(at)}
     fields |= _bounds("quantity", quantity) if quantity else {}
     fields |= _bounds("notional", notional) if notional else {}
+    fields |= {} if offer is None else {"offers": [] if offer == ["none"] else offer}
+    for name, text in (("payments", payments), ("staking", staking)):
+        fields |= {name: _terms(name, text)} if text else {}
     _print(change_market(_settings(), symbol.upper(), fields, f"shell:{who}"))
 
 
@@ -144,6 +158,15 @@ def _bounds(what: str, text: str) -> dict[str, str]:
     if not separator:
         raise fail(f"--{what} must be LEAST:LARGEST, for example 1:1000000")
     return {f"{what}Min": least, f"{what}Max": largest}
+
+
+def _terms(name: str, text: str) -> dict[str, str]:
+    from openspot.engine_client.listing_operator import ListingOperatorError, terms_of
+
+    try:
+        return terms_of(name, text)
+    except ListingOperatorError as error:
+        raise fail(str(error)) from error
 
 
 def _schedule(at: list[str] | None) -> dict[str, Any]:

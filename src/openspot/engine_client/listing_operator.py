@@ -40,7 +40,7 @@ async def list_market(settings: EngineConnectionSettings, fields: Mapping[str, A
 async def change_market(
     settings: EngineConnectionSettings, symbol: str, fields: Mapping[str, Any], who: str
 ) -> list[str]:
-    """Change bounds, fees, texts or schedule of a market."""
+    """Change bounds, fees, texts, schedule or offers of a market."""
     body = _body(TermsChange, fields)
     return _market_lines(await _ask(settings, lambda engine: engine.change(symbol, body, Behalf(who))))
 
@@ -71,6 +71,17 @@ def schedule_of(texts: Sequence[str]) -> list[dict[str, Any]]:
         at = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         entries.append({"status": status if separator else "", "at": ms_from_datetime(at)})
     return entries
+
+
+def terms_of(name: str, text: str) -> dict[str, str]:
+    """The terms of the service `name`, written as `FIELD=VALUE,FIELD=VALUE`. Raises ListingOperatorError."""
+    terms: dict[str, str] = {}
+    for part in text.split(","):
+        field, separator, value = (piece.strip() for piece in part.partition("="))
+        if not (field and separator and value) or field in terms:
+            raise ListingOperatorError(f"--{name} must be FIELD=VALUE,FIELD=VALUE with each field once, not {text!r}")
+        terms[field] = value
+    return terms
 
 
 async def _ask(settings: EngineConnectionSettings, ask: Callable[[EngineListings], Awaitable[Value]]) -> Value:
@@ -109,6 +120,7 @@ def _market_lines(market: MarketListing) -> list[str]:
         f"  quantity {terms.quantity_min} to {terms.quantity_max} {market.base_currency}, "
         f"notional {terms.notional_min} to {terms.notional_max} {market.quote_currency}",
         f"  limit prices up to {terms.deviation_bps_max} basis points away, market orders {terms.slippage_bps_max}",
+        f"  offers {', '.join(terms.offers or ()) or 'nothing beside trading'}",
         *_schedule_lines(terms),
     ]
 
