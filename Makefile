@@ -1,5 +1,7 @@
 # The commands of the house; CONTRIBUTING.md says more. Everything works in a fresh clone.
 PYTHON ?= python3
+# Where nobody has named a Python, the set-up looks for the best one.
+SETUP := $(PYTHON) tools/setup.py $(if $(filter file,$(origin PYTHON)),--find-python)
 RUN := .venv/bin
 # Some machines forbid Python to keep what it compiled. Tests start hundreds of processes, which would all compile again.
 export PYTHONDONTWRITEBYTECODE :=
@@ -17,28 +19,28 @@ demo: setup    ## … with bots that quote and trade on every market
 	@$(RUN)/openspot up --demo
 
 setup:         ## Make .venv, install the locked packages, build the pages, and the fast core if Rust is there
-	@$(PYTHON) tools/setup.py
+	@$(SETUP)
 
 venue:         ## Install the library that the venue adapter needs
-	@$(PYTHON) tools/setup.py --venue
+	@$(SETUP) --venue
 
 test:          ## Set up for development, check most house rules, run the tests; ARGS=tests/unit/http for a part
-	@$(PYTHON) tools/setup.py --development
+	@$(SETUP) --development
 	@$(RUN)/python tools/check.py --quick
 	@$(RUN)/python -m pytest -n auto -m "not proof" $(ARGS)
 
 proof:         ## Set up for development, run the checks and tests that take longer; ARGS=tests/e2e for a part
-	@$(PYTHON) tools/setup.py --development
+	@$(SETUP) --development
 	@$(if $(ARGS),,$(RUN)/python tools/check.py --costly)
 	@$(RUN)/python -m pytest -n auto -m proof $(ARGS)
 	@$(if $(ARGS),,$(RUN)/python tools/mutants.py --changed)
 
 mutants:       ## Change the rules in every small way, for hours, and see that tests notice; ARGS=margin, SAMPLE=60, SEED=1
-	@$(PYTHON) tools/setup.py --development
+	@$(SETUP) --development
 	@$(RUN)/python tools/mutants.py $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 check: setup   ## Format, lint, types, layers, generated code
-	@$(PYTHON) tools/setup.py --development
+	@$(SETUP) --development
 	@$(RUN)/python tools/check.py
 
 format:        ## Format the code
@@ -59,7 +61,7 @@ web:           ## Build the browser pages of web/, failing if they cannot be bui
 	@$(PYTHON) tools/web.py build
 
 core:          ## Build and install the Rust core
-	@$(PYTHON) tools/setup.py --core
+	@$(SETUP) --core
 
 pictures:      ## Draw the pictures of trading screen and console again, in docs/pictures
 	@$(RUN)/python tools/page_pictures.py

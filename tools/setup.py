@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
+from find_python import python_to_use
 from pip_settings import NoCounterpartError, UvOptions, read_settings, uv_options
 from progress import CommandFailedError, Part, Progress
 from web_build import InstallWheel, WebError
@@ -317,13 +318,26 @@ def set_up(development: bool, venue: bool, cargo: str | None, core_required: boo
             core.done()
 
 
+def go_on_with(python: Path) -> None:
+    """Run this again with another Python, unless it is the one that runs."""
+    if python.samefile(sys.executable):
+        return
+    if not is_usable():
+        print(f"set-up: with {python}, which is faster than {sys.executable}; PYTHON=… names another", flush=True)
+    arguments = [argument for argument in sys.argv if argument != "--find-python"]
+    os.execv(python, [str(python), *arguments])
+
+
 def main() -> None:
     """Set up what the options ask for, as far as it is not done yet."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--development", action="store_true", help="also what tests and checks need")
     parser.add_argument("--venue", action="store_true", help="also the library of the venue adapter")
     parser.add_argument("--core", action="store_true", help="fail if the Rust core cannot be built")
+    parser.add_argument("--find-python", action="store_true", help="go on with the best Python that is here")
     options = parser.parse_args()
+    if options.find_python:
+        go_on_with(python_to_use(VENV))
     if sys.version_info < PYTHON_MINIMUM:
         raise SystemExit(
             f"OpenSpot needs Python {PYTHON_MINIMUM[0]}.{PYTHON_MINIMUM[1]} or newer; this is {sys.version.split()[0]}"
