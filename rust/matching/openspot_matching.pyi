@@ -74,8 +74,8 @@ class RustCore:
         Looks at every open order of the core."""
 
     def waiting_order(self, order_id: int) -> _WaitingRow | None:
-        """What an open order waits for, as (order_id, symbol, order_type, kind, flags, value, trigger_price, limit,
-        fired_price); None if it rests, or is unknown."""
+        """What an open order waits for, or will once it is armed, as (order_id, symbol, order_type, kind, flags, value,
+        trigger_price, limit, fired_price); None if it has no trigger, or is unknown."""
 
     def iceberg(self, order_id: int) -> tuple[int, int] | None:
         """What a resting order shows of its quantity at a time, and what is left of that; None if it shows all."""

@@ -21,6 +21,7 @@ wrong answer shows as a difference of two texts. The rules of that writing:
   `below` and `mark` say what fires it, `stp` and `until` are the order's own, `shows 2` lets it show 2 at a time.
   `at 7` is the time of a command in ns.
 - `replace 1` cancels what the order placed next replaces, which is placed anyway with `anyway`.
+- `amend 3 listed …` may be of an order of a list.
 - `list-order 3 …` is an order of the list that `place-list 1 OCO` places. If that is refused, `order 2` caused it.
 """
 
@@ -38,6 +39,7 @@ from openspot.engine.core.records import (
     FLAG_ACTIVE,
     FLAG_ALLOW_FAILURE,
     FLAG_BUDGET,
+    FLAG_LISTED,
     FLAG_SLIDE,
     TERMS_AT_OR_BELOW,
     TERMS_BY_MARK,
@@ -67,7 +69,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "scenarios"
 
 _ARGUMENTS_OF_OPTION = {
     **{"trigger": 1, "distance": 1, "points": 1, "below": 0, "mark": 0, "stp": 1, "until": 1, "at": 1},
-    **{"shows": 1, "anyway": 0},
+    **{"shows": 1, "anyway": 0, "listed": 0},
     **{"@": 1, "reserve": 1, "budget": 1, "on": 1, "by": 1, "ref": 1, "steps": 1},
     **{"scales": 2, "tick": 1, "lot": 1, "fees": 2, "assets": 2, "inactive": 0, "slide": 0},
 }
@@ -200,7 +202,7 @@ def _command(words: list[str]) -> Command | CreateSymbol:
         ):
             return Command(
                 kind,
-                flags=FLAG_ALLOW_FAILURE if "anyway" in options else 0,
+                flags=(FLAG_ALLOW_FAILURE if "anyway" in options else 0) | (FLAG_LISTED if "listed" in options else 0),
                 order_id=int(positional[0]),
                 account=number_of(ACCOUNTS, options["by"][0]),
                 symbol=number_of(SYMBOLS, options.get("on", ["0"])[0]),

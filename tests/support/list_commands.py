@@ -2,7 +2,7 @@
 
 from openspot.domain.order import EngineOrderType, OrderListType, Side, TriggerKind
 from openspot.engine.core.protocol import MatchingCore
-from openspot.engine.core.records import TERMS_AT_OR_BELOW, TERMS_BY_MARK, Command, CommandKind
+from openspot.engine.core.records import FLAG_LISTED, TERMS_AT_OR_BELOW, TERMS_BY_MARK, Command, CommandKind
 from tests.support.core_commands import ACCOUNTS, MARKETS, CommandStream, Market
 
 _UNKNOWN_LIST = 2**40
@@ -13,8 +13,8 @@ class ListStream(CommandStream):
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
-        self._kinds = (*self._kinds, self._list, self._cancel_list, self._drain)
-        self._weights = (*self._weights, 60, 4, 6)
+        self._kinds = (*self._kinds, self._list, self._cancel_list, self._drain, self._amend_listed)
+        self._weights = (*self._weights, 60, 4, 6, 25)
         self._list_id = 0
 
     def _list(self, core: MatchingCore) -> Command:
@@ -106,6 +106,30 @@ class ListStream(CommandStream):
             amount=limit + self._random.choice((0, 0, market.tick)) if side == Side.BUY else 0,
         )
         return terms, order
+
+    def _amend_listed(self, core: MatchingCore) -> Command:
+        """Give an order of a list, open or planned, another limit or trigger. Most of them fit."""
+        choice, lists = self._random.choice, core.order_lists()
+        if not lists:
+            return self._amend(core)._replace(flags=FLAG_LISTED)
+        row = choice(lists)
+        order_id = choice([row.entry or row.list_id, *row.armed_exits, *row.planned_exits])
+        market = next((market for market in MARKETS if market.symbol == row.symbol), MARKETS[0])
+        price, trigger = (
+            choice((0, market.middle_price // market.tick * market.tick + self._random.randint(-6, 6) * market.tick))
+            for _ in range(2)
+        )
+        order = core.order(order_id)
+        has_trigger = order is None or core.waiting_order(order_id) is not None
+        return self._command(
+            CommandKind.AMEND,
+            flags=FLAG_LISTED if self._random.random() < 0.95 else 0,
+            order_id=order_id,
+            account=row.account if self._random.random() < 0.95 else choice(ACCOUNTS),
+            price=price,
+            quantity=choice((0, 0, 0, order.quantity if order else 0, market.lot)),
+            amount=trigger if has_trigger else 0,
+        )
 
     def _drain(self, core: MatchingCore) -> Command:
         """Withdraw what an account with a list has free, so that its exits may not be armed."""

@@ -11,7 +11,8 @@ use crate::placement::{CheckedOrder, Conditions, check_price, check_quantity};
 use crate::records::{Command, CommandResult, Event, EventType, LISTED, TAKER_COMPLETED, WAITS};
 use crate::terms::check_fixed_trigger;
 use crate::types::{
-    ACTIVATIONS_MAX, AMOUNT_MAX, NIL, OrderType, ResultCode, SCALED_MAX, Side, StpMode, TriggerKind,
+    ACTIVATIONS_MAX, AMOUNT_MAX, FLAG_LISTED, NIL, OrderType, ResultCode, SCALED_MAX, Side, StpMode,
+    TriggerKind,
 };
 use crate::waiting::WaitingOrder;
 
@@ -211,7 +212,14 @@ impl Engine {
         index: u32,
         command: &Command,
     ) -> Result<CommandResult, ResultCode> {
-        let order = self.own_unlisted_waiting(index, command)?;
+        let order = if command.flags & FLAG_LISTED == 0 {
+            self.own_unlisted_waiting(index, command)?
+        } else {
+            self.own_waiting(index, command)?
+        };
+        if ![0, order.quantity].contains(&command.quantity) && self.lists.list_of(order.id).is_some() {
+            return Err(ResultCode::OrderInList);
+        }
         let book = self.books.book(order.book);
         book.phase.phase.may_shrink()?;
         let amendable = order.trigger.kind == TriggerKind::Fixed && order.fired_price == 0;
@@ -232,7 +240,7 @@ impl Engine {
             }
             book.phase.phase.may_enter_again()?;
             let trigger =
-                if retriggers { check_fixed_trigger(book, &order.trigger, command.amount)? } else { 0 };
+                if retriggers { check_fixed_trigger(book, &order.trigger, command.amount, None)? } else { 0 };
             return self.change_waiting(index, &order, price, quantity, trigger);
         }
         let less = order.quantity - quantity;
@@ -259,13 +267,19 @@ impl Engine {
         if book.notional(price, remaining) > AMOUNT_MAX {
             return Err(ResultCode::NotionalTooLarge);
         }
-        let symbol = book.symbol;
-        let present_hold = self.waiting_hold(order, order.remaining).0;
+        let (symbol, is_listed) = (book.symbol, self.lists.list_of(order.id).is_some());
+        let other_hold =
+            if is_listed { self.check_listed(order.id, price, trigger, order.remaining)? } else { 0 };
+        let present_hold = book.hold(order.side, order.reserve_price, order.remaining, order.worst_fee_bps());
         let new_hold = book.hold(order.side, price, remaining, order.worst_fee_bps());
-        if add(self.accounts.balances.at(order.held_balance).free(), present_hold) < new_hold {
+        let free = self.accounts.balances.at(order.held_balance).free();
+        if add(free, present_hold.max(other_hold)) < new_hold.max(other_hold) {
             return Err(ResultCode::RiskNsf);
         }
-        self.release_waiting(order, order.remaining);
+        if is_listed {
+            self.uncover_exits(order.id);
+        }
+        self.release_waiting(&WaitingOrder { covered: false, ..*order }, order.remaining);
         self.waiting.set_size(index, quantity, remaining);
         self.waiting.set_limit(index, price);
         if trigger != 0 {
@@ -274,6 +288,9 @@ impl Engine {
         }
         let changed = self.waiting.order(index);
         self.hold_waiting(&changed);
+        if is_listed {
+            self.cover_exits(order.id);
+        }
         self.emit(&Event {
             flags: WAITS,
             symbol,

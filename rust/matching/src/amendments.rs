@@ -6,7 +6,7 @@ use crate::matching::{IncomingOrder, flag};
 use crate::order::Order;
 use crate::placement::{check_price, check_quantity, check_slices};
 use crate::records::{Command, CommandResult, Event, EventType, ICEBERG};
-use crate::types::{AMOUNT_MAX, NIL, ResultCode, Side, StpMode};
+use crate::types::{AMOUNT_MAX, FLAG_LISTED, NIL, ResultCode, Side, StpMode};
 
 impl Engine {
     /// The order that `command` names, and its index. Its owner must have sent the command, unless `anyone`
@@ -91,14 +91,22 @@ impl Engine {
         self.enter_again(index, command.price, quantity)
     }
 
-    /// AMEND. Less at the same price keeps the order's place; anything else is as a MOVE.
+    /// AMEND. Less at the same price keeps the order's place; anything else is as a MOVE. Only an AMEND that says so may
+    /// be of an order of a list, which keeps its quantity.
     pub(crate) fn amend(&mut self, command: &Command) -> Result<CommandResult, ResultCode> {
         let waiting = self.waiting.find(command.order_id);
         if waiting != NIL {
             return self.amend_waiting(waiting, command);
         }
-        let (index, order) = self.own_unlisted_order(command)?;
+        let may_be_listed = command.flags & FLAG_LISTED != 0;
+        if may_be_listed && let Some(list) = self.lists.planning(command.order_id) {
+            return self.amend_planned(list, command);
+        }
+        let (index, order) = self.own_order(command, false)?;
         let (present_price, present_quantity) = (self.books.levels.at(order.level).price, order.quantity);
+        if order.terms.is_listed() && !(may_be_listed && [0, present_quantity].contains(&command.quantity)) {
+            return Err(ResultCode::OrderInList);
+        }
         let book = self.books.book_of(order);
         book.phase.phase.may_shrink()?;
         if command.amount != 0 {
@@ -142,10 +150,13 @@ impl Engine {
         if book.notional(price, remaining) > AMOUNT_MAX {
             return Err(ResultCode::NotionalTooLarge);
         }
+        let (id, is_listed) = (order.id, order.terms.is_listed());
+        let other_hold = if is_listed { self.check_listed(id, price, 0, present_remaining)? } else { 0 };
         let balance = self.accounts.balances.at(order.held_balance);
         let worst_fee_bps = order.terms.worst_fee_bps();
         let present_hold = book.hold(side, order.reserve_price, present_remaining, worst_fee_bps);
-        if add(balance.free(), present_hold) < book.hold(side, price, remaining, worst_fee_bps) {
+        let new_hold = book.hold(side, price, remaining, worst_fee_bps);
+        if add(balance.free(), present_hold.max(other_hold)) < new_hold.max(other_hold) {
             return Err(ResultCode::RiskNsf);
         }
         let limit_rank = side.opposite().rank(price);
@@ -198,6 +209,9 @@ impl Engine {
             amount: i128::from(change),
             ..Event::new(EventType::Moved).of_order(side, order_type)
         });
+        if is_listed {
+            self.uncover_exits(id);
+        }
         self.release_hold(index, present_remaining);
         self.books.dequeue(index);
         self.match_order(&mut incoming);
@@ -220,6 +234,9 @@ impl Engine {
                 self.books.show(index, display, display.min(incoming.remaining));
                 self.emit_shown(index);
             }
+        }
+        if is_listed {
+            self.follow_amendment(id, incoming.filled, incoming.remaining);
         }
         self.activate_fired(book_index);
         let IncomingOrder { filled, remaining, notional, .. } = incoming;

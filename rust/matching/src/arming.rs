@@ -63,7 +63,7 @@ impl Engine {
     }
 
     /// Side, reserve price and worst fee of an exit that is open.
-    fn exit_cost(&self, order: u64) -> (Side, i64, i64) {
+    pub(crate) fn exit_cost(&self, order: u64) -> (Side, i64, i64) {
         let index = self.books.find_order(order);
         if index == NIL {
             let order = self.waiting.order(self.waiting.find(order));

@@ -2,7 +2,7 @@
 //!
 //! [`Engine::apply`] applies a command, returns its [`CommandResult`] and appends what happened to the events.
 //! The rules are `docs/protocol/matching.md`: orders in `terms`, `placement`, `matching`, `activation`,
-//! `amendments`, `list_placement`, `list_links`, `arming`, `phases` and `auction`, money in
+//! `amendments`, `list_placement`, `list_links`, `list_amendments`, `arming`, `phases` and `auction`, money in
 //! `transfers` and `movements`, accounts, currencies and symbols in `directory`. A command first checks everything and then
 //! changes the state, so a rejected command has changed nothing but the sequences.
 //! There is no clock, no IO and no thread here, and nothing panics but a broken invariant.

@@ -8,7 +8,7 @@
 //! Layout: [`types`], [`amount`], [`chunked_vec`], [`slab`], [`key_hash`], [`hash_index`] and [`prefetch`] are
 //! tools. [`order`], [`level`], [`book_side`], [`order_book`] and [`order_books`] hold orders; [`accounts`]
 //! holds money, [`waiting`] and `trailing` orders that wait for a trigger, [`lists`] orders that depend on each other, [`owners`] who owns which account, `pending_movements` transfers that are not complete. [`engine`] applies commands by the rules in
-//! `terms`, `placement`, `matching`, `activation`, `amendments`, `list_placement`, `list_links`, `arming`, `phases`, `auction`, `transfers`, `movements` and `directory`; [`batch_prefetch`] makes deep
+//! `terms`, `placement`, `matching`, `activation`, `amendments`, `list_placement`, `list_links`, `list_amendments`, `arming`, `phases`, `auction`, `transfers`, `movements` and `directory`; [`batch_prefetch`] makes deep
 //! books fast. [`records`] has the records, [`snapshot`], [`restore`] and `state_hash` the state as bytes. `work` counts steps in tests. `python` binds all of this to
 //! Python; nothing else knows about Python.
 //!
@@ -53,6 +53,7 @@ mod arming;
 mod auction;
 mod directory;
 mod invariant;
+mod list_amendments;
 mod list_links;
 mod list_placement;
 mod matching;

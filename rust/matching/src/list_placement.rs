@@ -6,6 +6,7 @@
 use crate::engine::Engine;
 use crate::list_links::lesser_of;
 use crate::lists::{ListPart, OrderList};
+use crate::matching::IncomingOrder;
 use crate::placement::CheckedOrder;
 use crate::records::{Command, CommandResult, Event, EventType};
 use crate::types::{LISTED_PLACE, ListType, OrderType, ResultCode, STEPS_MASK, Side, TriggerKind};
@@ -20,6 +21,24 @@ const FIXED: u8 = TriggerKind::Fixed as u8;
 
 /// A rejection, and the place of the order that caused it, from 1, or 0 if the orders do not fit together.
 type Rejection = (ResultCode, i64);
+
+/// What the exits of an entry need to know of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry {
+    pub(crate) book: u32,
+    pub(crate) side: Side,
+    pub(crate) order_type: OrderType,
+    pub(crate) limit: i64,
+    /// The price of its trigger; 0 for none.
+    pub(crate) trigger: i64,
+}
+
+impl Entry {
+    fn of(CheckedOrder { incoming, trigger, .. }: &CheckedOrder) -> Self {
+        let &IncomingOrder { book, side, order_type, price, .. } = incoming;
+        Self { book, side, order_type, limit: price, trigger: trigger.map_or(0, |trigger| trigger.value) }
+    }
+}
 
 fn exit_fits((terms, order): &ListPart, is_oco: bool) -> bool {
     if terms.side == NO_TRIGGER {
@@ -149,7 +168,7 @@ impl Engine {
         first: Option<&CheckedOrder>,
     ) -> Result<CheckedOrder, ResultCode> {
         let is_oco = list_type == ListType::Oco;
-        let entry = first.filter(|_| !is_oco).map(|entry| self.planned_entry(entry));
+        let entry = first.filter(|_| !is_oco).map(|entry| self.planned_entry(&Entry::of(entry)));
         let checked = self.check_order(order, Some(*terms), entry.map(|(expected, _)| expected))?;
         if checked.trigger.is_some() {
             return Ok(checked);
@@ -166,16 +185,16 @@ impl Engine {
 
     /// The price at which an entry is expected to fill, at its trigger or the last price or at its limit if that is
     /// better; and the one that its exits must not meet: an entry that rests may fill at its limit.
-    fn planned_entry(&self, entry: &CheckedOrder) -> (i64, i64) {
-        let incoming = &entry.incoming;
-        let (limit, last_price) = (incoming.price, self.books.book(incoming.book).last_price);
-        let starts_at = entry.trigger.map_or(last_price, |trigger| trigger.value);
-        let expected = match (starts_at, incoming.side) {
+    pub(crate) fn planned_entry(&self, entry: &Entry) -> (i64, i64) {
+        let limit = entry.limit;
+        let starts_at =
+            if entry.trigger == 0 { self.books.book(entry.book).last_price } else { entry.trigger };
+        let expected = match (starts_at, entry.side) {
             (0, _) => limit,
             (price, Side::Buy) => limit.min(price),
             (price, Side::Sell) => limit.max(price),
         };
-        let rests = matches!(incoming.order_type, OrderType::Gtc | OrderType::PostOnly);
+        let rests = matches!(entry.order_type, OrderType::Gtc | OrderType::PostOnly);
         (expected, if rests { limit } else { expected })
     }
 

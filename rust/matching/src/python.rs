@@ -17,7 +17,7 @@ use crate::market_phase::MarketPhase;
 use crate::order::Order;
 use crate::order_book::OrderBook;
 use crate::records::{COMMAND_SIZE, Command, EVENT_SIZE, RESULT_SIZE};
-use crate::types::{CommandKind, NIL, Side};
+use crate::types::{CommandKind, NIL, Side, TriggerKind};
 use crate::waiting::WaitingOrder;
 
 /// Most open orders that address space can be set aside for.
@@ -249,11 +249,16 @@ impl RustCore {
         (index != NIL).then(|| self.waiting_order_row(&waiting.order(index)))
     }
 
-    /// What an open order waits for; None if it rests, or is unknown.
+    /// What an open order waits for, or will once it is armed; None if it has no trigger, or is unknown.
     fn waiting_order(&self, order_id: u64) -> Option<WaitingRow> {
-        let waiting = &self.engine.waiting;
+        let Engine { waiting, lists, .. } = &self.engine;
         let index = waiting.find(order_id);
-        (index != NIL).then(|| self.waiting_row(&waiting.order(index)))
+        if index != NIL {
+            return Some(self.waiting_row(&waiting.order(index)));
+        }
+        let plans = &lists.get(lists.planning(order_id)?)?.plans;
+        let plan = plans.iter().find(|plan| plan.id == order_id && plan.trigger.kind != TriggerKind::None)?;
+        Some(self.waiting_row(plan))
     }
 
     /// What a resting order shows of its quantity at a time, and shows now; None if it shows all.

@@ -191,7 +191,7 @@ impl Engine {
         } else {
             let order = self.waiting.order(waiting);
             self.release_waiting(&order, order.remaining);
-            self.waiting.set_covered(waiting);
+            self.waiting.set_covered(waiting, true);
         }
         Ok(covered)
     }

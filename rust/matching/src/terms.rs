@@ -36,22 +36,33 @@ fn rests(order_type: OrderType) -> bool {
     matches!(order_type, OrderType::Gtc | OrderType::PostOnly)
 }
 
-/// Checks a new price of a fixed trigger, as check 13 of PLACE does, and returns it.
+/// Checks a new price of a fixed trigger, as check 13 of PLACE does, and returns it. For a planned exit, the price at
+/// which its entry is expected to fill takes the place of the present one.
 pub(crate) fn check_fixed_trigger(
     book: &OrderBook,
     trigger: &Trigger,
     price: i128,
+    expected_price: Option<i64>,
 ) -> Result<i64, ResultCode> {
     let value = i64::try_from(price).map_err(|_| ResultCode::InvalidTrigger)?;
-    if value % book.tick != 0 || !(1..=SCALED_MAX).contains(&value) {
+    if value % book.tick != 0 {
         return Err(ResultCode::InvalidTrigger);
     }
     let moved = Trigger { value, ..*trigger };
-    let reference = if moved.by_mark() { book.mark_price } else { book.last_price };
-    if reference != 0 && moved.is_reached_by(reference) {
+    let present = if moved.by_mark() { book.mark_price } else { book.last_price };
+    check_not_reached(&moved, expected_price.unwrap_or(present))?;
+    Ok(value)
+}
+
+/// Checks that a trigger is in range, and that the `reference` price, 0 if it is unknown, does not fire it.
+pub(crate) fn check_not_reached(trigger: &Trigger, reference: i64) -> Result<(), ResultCode> {
+    if !(1..=SCALED_MAX).contains(&trigger.price()) {
+        return Err(ResultCode::InvalidTrigger);
+    }
+    if reference != 0 && trigger.is_reached_by(reference) {
         return Err(ResultCode::TriggerWouldFire);
     }
-    Ok(value)
+    Ok(())
 }
 
 /// Checks that terms fit the PLACE, whose side and type are valid.
@@ -111,12 +122,7 @@ pub(crate) fn checked_trigger(
         trigger.watermark = reference;
         trigger.anchor = trigger.price();
     }
-    if !(1..=SCALED_MAX).contains(&trigger.price()) {
-        return Err(ResultCode::InvalidTrigger);
-    }
-    if reference != 0 && trigger.is_reached_by(reference) {
-        return Err(ResultCode::TriggerWouldFire);
-    }
+    check_not_reached(&trigger, reference)?;
     Ok(Some(trigger))
 }
 

@@ -45,6 +45,8 @@ pub const LISTED_PLACE: u32 = 256;
 pub const ICEBERG_SLICES_MAX: i64 = 100;
 /// Bit of a REPLACE's flags: its PLACE is carried out even if nothing was cancelled.
 pub const FLAG_ALLOW_FAILURE: u8 = 1;
+/// AMEND: the order may be one of a list. Those of journals of before are without it, and were refused.
+pub const FLAG_LISTED: u8 = 1;
 /// Meetings of two orders of an auction in one command, at most.
 pub const UNCROSS_STEPS_MAX: usize = 256;
 /// Movements of one transfer, at most.

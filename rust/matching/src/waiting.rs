@@ -409,9 +409,9 @@ impl WaitingOrders {
         (order.quantity, order.remaining) = (quantity, remaining);
     }
 
-    /// Lets an order hold nothing, because another one holds the funds for both.
-    pub fn set_covered(&mut self, index: u32) {
-        self.orders.at_mut(index).covered = true;
+    /// Says whether an order holds nothing, because another one holds the funds for both.
+    pub fn set_covered(&mut self, index: u32, covered: bool) {
+        self.orders.at_mut(index).covered = covered;
     }
 
     /// Gives an order a new limit, which is also the reserve price of a buy.

@@ -38,7 +38,7 @@ class RefusalCode(StrEnum):
     DUPLICATE_LIST_ID = "DUPLICATE_LIST_ID"
     """Another list of orders has the list id. Nothing was placed."""
     ORDER_IN_LIST = "ORDER_IN_LIST"
-    """The order is one of a list, which is changed as a whole or not at all."""
+    """The order is one of a list, whose quantity is not changed."""
     TOO_LATE = "TOO_LATE"
     """The deadline of the request has passed."""
     PRE_TRADE_CHECK = "PRE_TRADE_CHECK"

@@ -125,7 +125,7 @@ class ResultCode(IntEnum):
     UNKNOWN_LIST_ID = 122
     """No list has this id, or its orders no longer depend on each other."""
     ORDER_IN_LIST = 123
-    """An order cannot be changed while others depend on it."""
+    """The quantity of an order cannot be changed while others depend on it, and it cannot be moved."""
     LIST_EXIT_WOULD_FILL = 124
     """The book, or the price of the entry, would fill an exit of the list at once."""
     # Why an order of a list lost quantity, and why a list ended

@@ -193,13 +193,82 @@ async def test_the_dead_mans_switch_ends_every_order_of_a_list_once(trading: Tra
     assert sorted(told) == sorted(order["orderId"] for order in ended["orders"])
 
 
-async def test_an_order_of_a_list_is_not_amended_and_says_why(trading: Trading) -> None:
+async def test_the_quantity_of_a_list_is_not_amended_and_says_why(trading: Trading) -> None:
     placed = await place(trading, bracket())
     for order in placed.body["orders"]:
         refused = await trading.rest("PATCH", f"/orders/{order['orderId']}", {"quantity": "1"})
         assert (refused.status, refused.code) == (409, "ORDER_IN_LIST")
-        assert "cancel the list and place another" in refused.message
+        assert "one quantity, which is not changed: cancel the list and place another" in refused.message
+        same = await trading.rest("PATCH", f"/orders/{order['orderId']}", {"quantity": "3"})
+        assert (same.status, same.body["quantity"]) == (200, "3"), same.body
     await shown(trading, placed.body["listId"], "open active 3", "open planned 3", "open planned 3")
+
+
+async def test_planned_exits_and_their_entry_get_another_price_and_are_armed_with_it(trading: Trading) -> None:
+    placed = await place(trading, bracket())
+    entry, profit, stop = (order["orderId"] for order in placed.body["orders"])
+
+    async def amended(order_id: str, **changes: str) -> Reply:
+        return await trading.rest("PATCH", f"/orders/{order_id}", changes)
+
+    beyond = await amended(profit, price="100")
+    assert (beyond.status, beyond.message) == (400, "LIST_EXIT_WOULD_FILL"), beyond.body
+    fires = await amended(stop, stopPrice="100")
+    assert (fires.status, fires.message) == (400, "TRIGGER_WOULD_FIRE"), fires.body
+    off_tick = await amended(profit, price="103.001")
+    assert off_tick.status == 400 and "price 103.001 has more than 2 decimal places" in off_tick.message
+    for _ in range(2):
+        # The repeat changes nothing, and says the same.
+        taken = [
+            await amended(profit, price="104"),
+            await amended(stop, stopPrice="97", price="96.5"),
+            await amended(entry, price="99"),
+        ]
+        assert [reply.status for reply in taken] == [200] * 3, [reply.body for reply in taken]
+        assert [reply.body["price"] for reply in taken] == ["104", "96.5", "99"]
+        assert taken[1].body["stopPrice"] == "97"
+    between = await amended(entry, price="97")
+    assert (between.status, between.message) == (400, "TRIGGER_WOULD_FIRE"), between.body
+    await trading.place("bob", side="sell", price="99", quantity="1")
+    armed = await shown(trading, placed.body["listId"], "partially_filled active 2", "open active 1", "open active 1")
+    assert [(order["price"], order.get("stopPrice")) for order in armed["orders"]] == [
+        ("99", None), ("104", None), ("96.5", "97"),
+    ]  # fmt: skip
+    # An armed exit is compared with the market, whatever little of it is armed yet.
+    later = await amended(stop, stopPrice="98.5", price="98")
+    assert (later.status, later.body["stopPrice"], later.body["remainingQuantity"]) == (200, "98.5", "1"), later.body
+    assert await locked(trading, "BTC") == "1"
+
+
+async def test_both_legs_of_an_oco_get_another_price_and_hold_their_funds_once(trading: Trading) -> None:
+    buy_low = {"side": "buy", "type": "limit", "price": "95"}
+    buy_high = {"side": "buy", "type": "stop_limit", "stopPrice": "103", "price": "104"}
+    placed = await place(trading, listed("oco", buy_low, buy_high, quantity="2"))
+    assert placed.status == 201, placed.body
+    low, high = (order["orderId"] for order in placed.body["orders"])
+    assert await locked(trading, "USD") == "208"
+    moved = await trading.rest("PATCH", f"/orders/{high}", {"stopPrice": "102", "price": "102.5"})
+    assert (moved.status, moved.body["stopPrice"], moved.body["price"]) == (200, "102", "102.5"), moved.body
+    assert await locked(trading, "USD") == "205"
+    moved = await trading.rest("PATCH", f"/orders/{low}", {"price": "96"})
+    assert (moved.status, moved.body["price"]) == (200, "96"), moved.body
+    assert await locked(trading, "USD") == "205"
+    trading.rest.as_user("bob")
+    foreign = await trading.rest("PATCH", f"/orders/{low}", {"price": "97"})
+    assert (foreign.status, foreign.code) == (404, "ORDER_NOT_FOUND")
+
+
+async def test_a_planned_stop_without_a_price_keeps_the_distance_of_its_bound(trading: Trading) -> None:
+    stop_market = {"side": "sell", "type": "stop_market", "stopPrice": "95"}
+    placed = await place(trading, listed("oto", ENTRY, stop_market, quantity="1"))
+    assert placed.status == 201, placed.body
+    stop = placed.body["orders"][1]["orderId"]
+    before = await trading.engine.find(external_id=stop)
+    moved = await trading.rest("PATCH", f"/orders/{stop}", {"stopPrice": "97"})
+    assert (moved.status, moved.body["stopPrice"], moved.body["price"]) == (200, "97", None), moved.body
+    after = await trading.engine.find(external_id=stop)
+    assert after.trigger_price - before.trigger_price == after.price - before.price > 0
+    assert after.trigger_limit == after.price
 
 
 async def test_a_repeated_list_is_placed_once_and_another_one_under_its_id_is_refused(trading: Trading) -> None:

@@ -10,6 +10,7 @@ from openspot.engine.core.protocol import MatchingCore
 from openspot.engine.core.records import (
     ACTIVATIONS_MAX,
     FLAG_ACTIVE,
+    FLAG_LISTED,
     TERMS_AT_OR_BELOW,
     Command,
     CommandKind,
@@ -116,6 +117,17 @@ def test_a_list_that_waits_to_be_armed_can_be_cancelled_and_is_armed_no_more(cor
     assert [(event.order_id, event.quantity) for event in events[:1]] == [(first.planned_exits[0], 3)]
     _, events = apply(core, Command(CommandKind.ACTIVATE, symbol=1))
     assert [event.order_id for event in events if event.type == EventType.WAITING] == list(second.planned_exits)
+
+
+def test_an_exit_that_waits_to_be_armed_is_compared_with_the_present_price(core_factory: CoreFactory) -> None:
+    core = core_factory()
+    filled_entries(core, ACTIVATIONS_MAX + 1)
+    (order_id,) = core.order_lists()[0].planned_exits
+    amend = Command(CommandKind.AMEND, flags=FLAG_LISTED, order_id=order_id, account=BUYER)
+    refused, _ = apply(core, amend._replace(amount=100))
+    taken, events = apply(core, amend._replace(amount=95))
+    assert (refused.code, taken.code) == (ResultCode.TRIGGER_WOULD_FIRE, ResultCode.SUCCESS)
+    assert [(event.type, event.maker_remaining) for event in events] == [(EventType.MOVED, 95)]
 
 
 def test_funds_that_were_spent_before_the_arming_leave_the_list_unarmed(core_factory: CoreFactory) -> None:

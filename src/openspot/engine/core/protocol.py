@@ -228,7 +228,7 @@ class MatchingCore(Protocol):
         ...
 
     def waiting_order(self, order_id: int) -> WaitingOrder | None:
-        """What an open order waits for; None if it rests, or is unknown."""
+        """What an open order waits for, or will once it is armed; None if it has no trigger, or is unknown."""
         ...
 
     def iceberg(self, order_id: int) -> Iceberg | None:

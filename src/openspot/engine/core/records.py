@@ -20,7 +20,8 @@ The fields that each kind reads (the others are zero):
     MOVE             order_id, account, price = the new limit, which is also a BUY's new reserve price
     REDUCE           order_id, account, quantity = by how much
     AMEND            order_id, account, price = the new limit (as in MOVE), quantity = the new ordered quantity,
-                     amount = the new price of a fixed trigger; 0 leaves each as it is
+                     amount = the new price of a fixed trigger; 0 leaves each as it is;
+                     FLAG_LISTED: the order may be one of a list, also one that is planned
     DEPOSIT          symbol = currency, account (added if missing), amount, reference
     WITHDRAW         symbol = currency, account, amount, reference
     RESERVE          symbol = currency, account, amount, reference: held for a withdrawal
@@ -94,6 +95,8 @@ FLAG_BUDGET = 1 << 6
 """PLACE of an IOC: the quantity is the most that the budget in `amount` buys, or that brings at most it."""
 FLAG_ALLOW_FAILURE = 1
 """REPLACE: the PLACE is carried out even if nothing was cancelled."""
+FLAG_LISTED = 1
+"""AMEND: the order may be one of a list. Those of journals of before are without it, and were refused."""
 FLAG_SLIDE = 1 << 7
 """PLACE of a POST_ONLY: a price that would match becomes one tick behind the best opposite price."""
 STEPS_MASK = FLAG_BUDGET - 1

@@ -14,6 +14,7 @@ from functools import partial
 from itertools import islice
 
 from openspot.domain.market_phase import MarketPhase
+from openspot.domain.order import TriggerKind
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core import reference_amendments as amendments
 from openspot.engine.core import reference_directory as directory
@@ -212,9 +213,12 @@ class ReferenceCore:
         return [order.as_open_order() for _, order in sorted(candidates.items()) if symbol in (order.symbol, 0)]
 
     def waiting_order(self, order_id: int) -> WaitingOrder | None:
-        """What an open order waits for; None if it rests, or is unknown."""
-        waiter = self._state.waiting.get(order_id)
-        return waiter.as_waiting_order(self._fired_price(waiter)) if waiter else None
+        """What an open order waits for, or will once it is armed; None if it has no trigger, or is unknown."""
+        order_list = self._state.listed.get(order_id)
+        plan = order_list.plan_of(order_id) if order_list else None
+        waiter = plan or self._state.waiting.get(order_id)
+        has_trigger = waiter is not None and waiter.trigger.kind != TriggerKind.NONE
+        return waiter.as_waiting_order(self._fired_price(waiter)) if waiter and has_trigger else None
 
     def iceberg(self, order_id: int) -> Iceberg | None:
         """What a resting order shows of its quantity; None if it shows all, or is unknown."""

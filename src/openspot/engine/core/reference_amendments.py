@@ -5,10 +5,24 @@ from dataclasses import replace
 from openspot.domain.order import Side, TriggerKind
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SCALED_MAX
-from openspot.engine.core.records import EVENT_ICEBERG, EVENT_WAITS, FLAG_ALLOW_FAILURE, Command, EventType
+from openspot.engine.core.records import (
+    EVENT_ICEBERG,
+    EVENT_WAITS,
+    FLAG_ALLOW_FAILURE,
+    FLAG_LISTED,
+    Command,
+    EventType,
+)
 from openspot.engine.core.reference_checks import check_notional, check_post_only, check_price, check_slices
 from openspot.engine.core.reference_execution import activate_fired
-from openspot.engine.core.reference_list_links import end_list
+from openspot.engine.core.reference_list_amendments import (
+    check_exit,
+    check_exits,
+    check_funds,
+    cover_again,
+    expected_price,
+)
+from openspot.engine.core.reference_list_links import end_list, follow_execution
 from openspot.engine.core.reference_matching import emit_order, match_order, reduce_resting, rest_order
 from openspot.engine.core.reference_order import BookOrder
 from openspot.engine.core.reference_order_list import OrderList
@@ -67,17 +81,18 @@ def move(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     require(book.symbol.active, ResultCode.SYMBOL_INACTIVE)
     check_may_enter_again(book)
     check_price(book, command.price)
-    return _enter_again(state, order, command.price, order.quantity, emit)
+    return _enter_again(state, order, state.waiting.get(order.order_id), command.price, order.quantity, emit)
 
 
 def amend(state: CoreState, command: Command, emit: Emit) -> CommandResult:
     """Change an order's price, its ordered quantity, its trigger or all of them; 0 leaves one as it is.
 
     Less at the same price keeps the order's place, and the same once more changes nothing. Anything else is as a MOVE.
-    The price of a waiting order is its present limit.
+    The price of a waiting order is its present limit. All orders of a list keep their quantity.
     """
-    order = _own_order(state, command)
-    book, waiter = state.books[order.symbol], state.waiting.get(order.order_id)
+    order, waiter = _order_to_amend(state, command)
+    book, order_list = state.books[order.symbol], state.listed.get(order.order_id)
+    require(order_list is None or command.quantity in (0, order.quantity), ResultCode.ORDER_IN_LIST)
     check_may_shrink(book)
     if command.amount:
         fixed = waiter is not None and waiter.trigger.kind == TriggerKind.FIXED and order.order_id not in book.fired
@@ -95,8 +110,9 @@ def amend(state: CoreState, command: Command, emit: Emit) -> CommandResult:
         require(book.symbol.active, ResultCode.SYMBOL_INACTIVE)
         check_may_enter_again(book)
         if waiter and new_trigger:
-            check_fixed_trigger(book, replace(waiter.trigger, value=new_trigger))
-        return _enter_again(state, order, price, quantity, emit, new_trigger=new_trigger)
+            expected = expected_price(state, order_list, order) if order_list else 0
+            check_fixed_trigger(book, replace(waiter.trigger, value=new_trigger), expected)
+        return _enter_again(state, order, waiter, price, quantity, emit, new_trigger=new_trigger)
     less = order.quantity - quantity
     if less:
         order.quantity = quantity
@@ -105,13 +121,19 @@ def amend(state: CoreState, command: Command, emit: Emit) -> CommandResult:
 
 
 def _enter_again(
-    state: CoreState, order: BookOrder, price: int, quantity: int, emit: Emit, new_trigger: int = 0
+    state: CoreState,
+    order: BookOrder,
+    waiter: Waiter | None,
+    price: int,
+    quantity: int,
+    emit: Emit,
+    new_trigger: int = 0,
 ) -> CommandResult:
     """Match an order again with another price and ordered quantity. What remains rests at the end of its queue.
 
-    A waiting order gets both, and a trigger if that is new, and goes on waiting.
+    A waiting or planned order gets both, and a trigger if that is new, and goes on waiting.
     """
-    book, account = state.books[order.symbol], state.accounts[order.account]
+    book = state.books[order.symbol]
     change = quantity - order.quantity
     moved = replace(
         order,
@@ -121,9 +143,13 @@ def _enter_again(
         remaining=order.remaining + change,
     )
     check_notional(book, moved.price, moved.remaining)
-    free = account.free(book.held_currency(order)) + book.hold(order)
-    require(free >= book.hold(moved), ResultCode.RISK_NSF)
-    waiter = state.waiting.get(order.order_id)
+    order_list = state.listed.get(order.order_id)
+    if order_list is not None:
+        if order.order_id == order_list.entry:
+            check_exits(state, order_list, moved, new_trigger)
+        else:
+            check_exit(state, order_list, moved)
+    check_funds(state, order_list, order, moved)
     if waiter is not None:
         waiter.trigger.value = new_trigger or waiter.trigger.value
         return _move_waiter(state, waiter, moved, change, emit, new_trigger)
@@ -132,8 +158,10 @@ def _enter_again(
     iceberg = {"flags": EVENT_ICEBERG, "maker_remaining": order.display, "maker_amount": order.shown}
     emit_order(emit, EventType.MOVED, moved, amount=change, **(iceberg if order.display else {}))
     execution = match_order(state, moved, emit)
+    cover_again(state, order_list, moved)
     if moved.remaining:
         rest_order(state, moved, emit)
+    follow_execution(state, moved, execution.filled, emit)
     result = CommandResult(filled=execution.filled, remaining=moved.remaining, notional=execution.notional)
     activate_fired(state, book, emit)
     return result
@@ -151,12 +179,17 @@ def expire(state: CoreState, command: Command, emit: Emit) -> CommandResult:
 def _move_waiter(
     state: CoreState, waiter: Waiter, moved: BookOrder, change: int, emit: Emit, new_trigger: int
 ) -> CommandResult:
-    """Give a waiting order a new limit and quantity. It keeps its place, and does not match."""
+    """Give a waiting or planned order a new limit and quantity. It keeps its place, and does not match."""
     order, book = waiter.order, state.books[moved.symbol]
-    held = state.accounts[order.account].held
-    held[book.held_currency(order)] += book.hold(moved) - book.hold(order)
+    account, currency = state.accounts[order.account], book.held_currency(order)
+    is_open = order.order_id in state.orders
+    if is_open:
+        account.release(currency, book.hold(order))
     order.price, order.reserve_price = moved.price, moved.reserve_price
     order.quantity, order.remaining = moved.quantity, moved.remaining
+    if is_open:
+        cover_again(state, state.listed.get(order.order_id), order)
+        account.held[currency] += book.hold(order)
     if waiter.trigger.is_trailing:
         waiter.trigger.anchor = waiter.trigger.price
     emit_order(emit, EventType.MOVED, order, flags=EVENT_WAITS, amount=change, maker_remaining=new_trigger)
@@ -168,6 +201,19 @@ def _own_order(state: CoreState, command: Command) -> BookOrder:
     require(command.account == order.account, ResultCode.AUTH_INVALID_USER)
     require(order.order_id not in state.listed, ResultCode.ORDER_IN_LIST)
     return order
+
+
+def _order_to_amend(state: CoreState, command: Command) -> tuple[BookOrder, Waiter | None]:
+    """The order that an AMEND names, and how it waits. Only an AMEND that says so may be of an order of a list."""
+    if not command.flags & FLAG_LISTED:
+        order = _own_order(state, command)
+        return order, state.waiting.get(order.order_id)
+    order_list = state.listed.get(command.order_id)
+    plan = order_list.plan_of(command.order_id) if order_list else None
+    open_order = plan.order if plan else state.orders.get(command.order_id)
+    order = require_found(open_order, ResultCode.MATCHING_UNKNOWN_ORDER_ID)
+    require(command.account == order.account, ResultCode.AUTH_INVALID_USER)
+    return order, plan or state.waiting.get(order.order_id)
 
 
 def _cancel_planned(state: CoreState, order_list: OrderList, command: Command, emit: Emit) -> CommandResult:

@@ -163,7 +163,7 @@ def _checked_member(state: CoreState, list_type: int, part: ListPart, before: li
     """An order of a list that passed every check, with its trigger, whose kind may be NONE."""
     entry = None
     if list_type != OrderListType.OCO and before:
-        entry = _planned_entry(state.books[part.order.symbol], before[0])
+        entry = planned_entry(state.books[part.order.symbol], before[0])
     order, waiter = checked_order(state, part.order, part.terms, entry)
     if waiter is not None:
         return waiter
@@ -176,7 +176,7 @@ def _checked_member(state: CoreState, list_type: int, part: ListPart, before: li
     return Waiter(order, Trigger(TriggerKind.NONE, 0, 0, book.symbol.tick), part.order.flags)
 
 
-def _planned_entry(book: SymbolBook, entry: Waiter) -> PlannedEntry:
+def planned_entry(book: SymbolBook, entry: Waiter) -> PlannedEntry:
     """The price at which an entry is expected to fill: at its trigger or the last price, or at its limit if better."""
     order = entry.order
     starts_at = book.last_price if entry.trigger.kind == TriggerKind.NONE else entry.trigger.value

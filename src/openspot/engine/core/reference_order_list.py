@@ -49,6 +49,10 @@ class OrderList:
         """The exit beside this one; 0 if there is none."""
         return next((other for other in self.exits if other != order_id), 0)
 
+    def plan_of(self, order_id: int) -> Waiter | None:
+        """The exit with this id, if it is planned."""
+        return next((plan for plan in self.plans if plan.order.order_id == order_id), None)
+
     def as_core_list(self) -> CoreOrderList:
         """The list as queries return it."""
         return CoreOrderList(

@@ -73,16 +73,17 @@ def checked_trigger(book: SymbolBook, terms: Command, expected_price: int = 0) -
         require(reference != 0, ResultCode.REFERENCE_PRICE_UNKNOWN)
         trigger.watermark = reference
         trigger.anchor = trigger.price
-    _check_not_reached(trigger, reference)
+    check_not_reached(trigger, reference)
     return trigger
 
 
-def check_fixed_trigger(book: SymbolBook, trigger: Trigger) -> None:
+def check_fixed_trigger(book: SymbolBook, trigger: Trigger, expected_price: int = 0) -> None:
     """Check a new price of a fixed trigger, as check 13 of PLACE does."""
     require(trigger.value % trigger.tick == 0, ResultCode.INVALID_TRIGGER)
-    _check_not_reached(trigger, book.reference_price(by_mark=trigger.by_mark))
+    check_not_reached(trigger, expected_price or book.reference_price(by_mark=trigger.by_mark))
 
 
-def _check_not_reached(trigger: Trigger, reference: int) -> None:
+def check_not_reached(trigger: Trigger, reference: int) -> None:
+    """Check that a trigger is in range, and that the `reference` price, 0 if it is unknown, does not fire it."""
     require(0 < trigger.price <= SCALED_MAX, ResultCode.INVALID_TRIGGER)
     require(reference == 0 or not trigger.is_reached_by(reference), ResultCode.TRIGGER_WOULD_FIRE)

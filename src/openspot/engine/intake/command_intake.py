@@ -23,6 +23,7 @@ from openspot.engine.core.records import (
     COMMAND,
     FLAG_ALLOW_FAILURE,
     FLAG_BUDGET,
+    FLAG_LISTED,
     FLAG_SLIDE,
     FOK_STEPS_EXPONENT,
     Command,
@@ -324,6 +325,7 @@ class CommandIntake:
                 continue
             command = Command(
                 CommandKind.AMEND,
+                flags=FLAG_LISTED,
                 timestamp=time_ns,
                 order_id=request.order_id,
                 account=self._machine.directory.account(request.participant_id),

@@ -405,9 +405,9 @@ class OrderService(orders_pb2_grpc.OrderServiceServicer):
             return pb.GetOrderResponse(found=False)
         remaining = resting.remaining if resting else known.remaining
         open_name = "OPEN" if remaining == known.quantity else "PARTIALLY_FILLED"
-        waiting = self._machine.core.waiting_order(engine_order_id) if resting else None
+        waiting = self._machine.core.waiting_order(engine_order_id)
         iceberg = self._machine.core.iceberg(engine_order_id) if resting else None
-        if waiting is not None:
+        if waiting is not None and resting is not None:
             open_name = "WAITING"
         elif resting is None and known.status == OPEN:
             # Only an exit of a list is open here and not in the core: its entry has not armed it.

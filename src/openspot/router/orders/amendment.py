@@ -6,6 +6,9 @@ holds already. An order that only gets smaller, at its price, needs no price ban
 An order that waits for its trigger is amended as one that rests, and a fixed trigger can get another price. An order
 that names no price keeps the distance of its bound from the trigger.
 
+An order of a list gets another price or trigger, and the engine sees that the list still fits together. Its quantity is
+that of all orders of the list, and stays.
+
 A price and a quantity are what the order shall have, not by how much it changes. So an amendment that arrives twice
 changes nothing the second time. One whose deadline has passed is not sent, so that none overtakes a later one after its
 sender was told that nobody answered.
@@ -24,6 +27,7 @@ from openspot.contracts.messages import AmendmentOutcome, AmendOrders, AmendOrde
 from openspot.contracts.refusals import InvalidRequestError, Refusal, RefusalCode
 from openspot.domain.money import EXACT, scaled_to_text
 from openspot.domain.order import OrderType, TimeInForce
+from openspot.domain.order_list import ListRole
 from openspot.domain.order_terms import OrderTerms
 from openspot.domain.result_code import ResultCode
 from openspot.engine_client.commands import EngineCommands
@@ -129,8 +133,6 @@ class Amendment:
             return _not_found(order_id)
         if order.has_ended or order.engine_order_id is None:
             return _already_ended(order)
-        if order.is_in_a_list:
-            return _in_a_list(order)
         if order.price is None and not order.is_waiting:
             return _refused(order_id, RefusalCode.VALIDATION, "only limit orders can be amended", order)
         if order.price is None and price is not None:
@@ -138,7 +140,8 @@ class Amendment:
             return _refused(order_id, RefusalCode.VALIDATION, message, order)
         if stop_price is not None and (fault := _trigger_fault(order, stop_price)):
             return _refused(order_id, RefusalCode.VALIDATION, fault, order)
-        checked = self._with_market_rules(order, price, quantity, stop_price)
+        entry = await self._entry_of(order)
+        checked = self._with_market_rules(order, entry, price, quantity, stop_price)
         if not isinstance(checked, _Checked) or stop_price is None or order.price is not None:
             return checked
         try:
@@ -158,34 +161,38 @@ class Amendment:
             return _refused(order.order_id, RefusalCode.PRE_TRADE_CHECK, reason, order)
         return checked._replace(bound=bound)
 
+    async def _entry_of(self, order: TrackedOrder) -> TrackedOrder | None:
+        """The entry of the list that an exit is in; None for any other order."""
+        if order.list_id is None or not order.is_in_a_list or order.list_role == ListRole.ENTRY:
+            return None
+        rows = await self._lookup.rows_of_list(order.user_id, order.list_id)
+        return next((row for row in rows if row.list_role == ListRole.ENTRY), None)
+
     def _with_market_rules(
-        self, order: TrackedOrder, price: Decimal | None, quantity: Decimal | None, stop_price: Decimal | None
+        self,
+        order: TrackedOrder,
+        entry: TrackedOrder | None,
+        price: Decimal | None,
+        quantity: Decimal | None,
+        stop_price: Decimal | None,
     ) -> _Checked | AmendmentOutcome:
-        """The pre-trade check of the order as it shall be."""
-        draft = OrderDraft(
-            user_id=order.user_id,
-            order_id=order.order_id,
-            symbol=order.symbol,
-            side=OrderSide(order.side),
-            type=OrderType(order.type) if order.is_waiting else OrderType.LIMIT,
-            time_in_force=TimeInForce(order.time_in_force),
-            quantity=order.quantity if quantity is None else quantity,
-            quote_quantity=None,
-            price=order.price if price is None else price,
-            max_slippage_bps=None,
-            margin_mode=order.margin_mode,
-            client_order_id=order.client_order_id,
-            terms=_terms_after(order, order.quantity if quantity is None else quantity, stop_price),
-        )
+        """The pre-trade check of the order as it shall be, and of an exit as its entry's whole quantity will be."""
+        whole = (entry or order).quantity if quantity is None else quantity
+        draft = _draft_after(order, whole, price, stop_price)
         reference = self._reference_prices.reference(order.symbol, self._now_ms())
         candidate = Candidate(draft, self._markets, reference, has_complete_rules=True)
+        if entry is not None and order.is_planned:
+            expected = _draft_after(entry, entry.quantity, None, None)
+            candidate.entry = Candidate(expected, self._markets, reference, has_complete_rules=True)
         # The limit of an order that follows the price may be another by now.
         keeps_its_price = price is None if draft.terms.is_trailing else draft.price == order.price
         steps = _KEEPING_ITS_PRICE if keeps_its_price else _WITH_ANOTHER_PRICE
         failure = first_failure(candidate, steps if stop_price is None else _WITH_ANOTHER_TRIGGER)
         if failure is not None:
             return _refused(order.order_id, RefusalCode.PRE_TRADE_CHECK, failure.reason, order)
-        if not keeps_its_price or candidate.quantity > order.quantity:
+        grows = quantity is not None and quantity > order.quantity
+        # A planned exit is not placed yet, so the safe opening has nothing to say about it.
+        if not order.is_planned and (grows or not keeps_its_price):
             reason = self._opening.refusal(
                 order.symbol, is_buy=draft.is_buy, price=draft.price, reference=reference.price
             )
@@ -295,6 +302,27 @@ def _trigger_fault(order: TrackedOrder, stop_price: Decimal) -> str | None:
     return None if stop_price > 0 else "stopPrice must be positive"
 
 
+def _draft_after(
+    order: TrackedOrder, quantity: Decimal, price: Decimal | None, stop_price: Decimal | None
+) -> OrderDraft:
+    """The order once it is amended, as one that is placed."""
+    return OrderDraft(
+        user_id=order.user_id,
+        order_id=order.order_id,
+        symbol=order.symbol,
+        side=OrderSide(order.side),
+        type=OrderType(order.type) if order.is_waiting else OrderType.LIMIT,
+        time_in_force=TimeInForce(order.time_in_force),
+        quantity=quantity,
+        quote_quantity=None,
+        price=order.price if price is None else price,
+        max_slippage_bps=None,
+        margin_mode=order.margin_mode,
+        client_order_id=order.client_order_id,
+        terms=_terms_after(order, quantity, stop_price),
+    )
+
+
 def _terms_after(order: TrackedOrder, quantity: Decimal, stop_price: Decimal | None) -> OrderTerms:
     """The terms of the order once it is amended. One that got so small that it shows all of it is no fault."""
     terms = terms_of(order)
@@ -327,7 +355,10 @@ def _not_found(order_id: str) -> AmendmentOutcome:
 
 
 def _in_a_list(order: TrackedOrder) -> AmendmentOutcome:
-    message = f"order {order.order_id} is one of a list, which is not changed: cancel the list and place another"
+    message = (
+        f"order {order.order_id} is one of a list, whose orders have one quantity, which is not changed: "
+        "cancel the list and place another"
+    )
     return _refused(order.order_id, RefusalCode.ORDER_IN_LIST, message, order)
 
 
