@@ -32,7 +32,7 @@ export function isWaiting({ triggerStatus }: Pick<Order, "triggerStatus">): bool
   return triggerStatus === "waiting";
 }
 
-/** Whether what happens to the order's list happens to it: it is not changed by itself. */
+/** Whether what happens to the order's list happens to it: its amount is that of the list. */
 export function isBound({ listState }: Pick<Order, "listState">): boolean {
   return listState === "planned" || listState === "active";
 }

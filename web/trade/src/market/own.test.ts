@@ -7,10 +7,16 @@ const order = { type: "limit", price: "100" } as Order;
 
 it.each([
   [{}, "100", true],
-  [{ listState: "active" }, "100", false],
+  [{ listState: "active" }, "100", true],
+  [{ listState: "planned" }, "100", true],
   [{ type: "market", price: null }, null, false],
   [{ type: "stop_limit", stopPrice: "90", triggerStatus: "waiting" }, "90", true],
-  [{ type: "stop_limit", stopPrice: "90", triggerStatus: "waiting", listState: "planned" }, "90", false],
+  [{ type: "stop_limit", stopPrice: "90", triggerStatus: "waiting", listState: "planned" }, "90", true],
+  [
+    { type: "trailing_stop_limit", stopPrice: "90", triggerStatus: "waiting", listState: "active" },
+    "90",
+    false,
+  ],
   [{ type: "stop_limit", stopPrice: "90", triggerStatus: "triggered" }, "100", true],
   [{ type: "stop_market", price: null, stopPrice: "90", triggerStatus: "waiting" }, "90", true],
   [{ type: "trailing_stop_market", price: null, stopPrice: null, triggerStatus: "waiting" }, null, false],

@@ -1,5 +1,5 @@
 /** What a reader has in a market, as the chart marks it. */
-import { hasLimit, isBound, isWaiting, type Order } from "../api/orderKinds.ts";
+import { hasLimit, isWaiting, type Order } from "../api/orderKinds.ts";
 import type { Schemas } from "../api/client.ts";
 
 export type Fill = Pick<Schemas["OwnTrade"], "side" | "quantity" | "executedAt">;
@@ -56,6 +56,5 @@ export function movedField(order: Order): "price" | "stopPrice" {
 
 /** Whether the line of an order can be drawn elsewhere. The trigger of one that follows the price cannot. */
 export function isMovable(order: Order): boolean {
-  if (isBound(order)) return false;
   return isWaiting(order) ? !order.type.startsWith("trailing") && hasLine(order) : hasLimit(order.type);
 }

@@ -29,6 +29,8 @@ test.each([
   [{ type: "stop_limit", triggerStatus: "waiting" }, "Stop: Sell 1,200.5"],
   [{ type: "take_profit_market", triggerStatus: "waiting" }, "Take profit: Sell 1,200.5"],
   [{ type: "trailing_stop_market", triggerStatus: "waiting" }, "Trailing stop: Sell 1,200.5"],
+  [{ listRole: "take_profit", listState: "planned" }, "Take profit: Sell 1,200.5"],
+  [{ listRole: "take_profit", listState: "ended" }, "Sell 1,200.5"],
 ] as const)("the line of an order says what is left of it, and what it waits for: %j", (changes, title) => {
   const order = { side: "sell", type: "limit", remainingQuantity: "1200.5" } as const;
   expect(orderTitle({ ...order, ...changes })).toBe(title);

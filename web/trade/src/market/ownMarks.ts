@@ -13,18 +13,21 @@ import { formatDecimal, placesOf } from "#lib/decimal.ts";
 import { t } from "#lib/language.ts";
 import { scaledText, toScaled } from "#lib/scaled.ts";
 import { type Colours, light } from "#lib/theme/tokens.ts";
-import { isWaiting, type Order } from "../api/orderKinds.ts";
+import { isBound, isWaiting, type Order } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
 import { canvasValue } from "./candles.ts";
 import { type Fill, isMovable, linePrice, movedField, NOTHING, type Own } from "./own.ts";
 import { createHandle, type Handle } from "./ownHandle.ts";
 
 /** What the line of an order says; of one that waits what for. */
-export function orderTitle(order: Pick<Order, "side" | "type" | "remainingQuantity" | "triggerStatus">) {
+export function orderTitle(
+  order: Pick<Order, "side" | "type" | "remainingQuantity" | "triggerStatus" | "listRole" | "listState">,
+) {
   const { side, type, remainingQuantity } = order;
   const words = `${side === "buy" ? t("Buy") : t("Sell")} ${formatDecimal(remainingQuantity)}`;
-  if (!isWaiting(order)) return words;
-  if (type.startsWith("take_profit")) return t("Take profit: {words}", { words });
+  const isGain = isBound(order) && order.listRole === "take_profit";
+  if (!isWaiting(order) && !isGain) return words;
+  if (type.startsWith("take_profit") || isGain) return t("Take profit: {words}", { words });
   return `${type.startsWith("trailing") ? t("Trailing stop") : t("Stop|order")}: ${words}`;
 }
 

@@ -2,9 +2,10 @@ import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { WarningNote } from "#lib/components/states.tsx";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
 import { t } from "#lib/language.ts";
-import { isWaiting, type Order } from "../api/orderKinds.ts";
+import { isBound, isWaiting, type Order } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
 import { isFar, type Wanted, wantedOf } from "./amending.ts";
+import { listName } from "./listName.ts";
 import { explainOrder } from "./refusals.ts";
 import { changeOf, followsInPercent, slippageOf } from "./replacing.ts";
 import { termsOf, triggerName } from "./trigger.ts";
@@ -81,12 +82,15 @@ export default function AmendReview({
                 after: distance(wanted.trailing.trim()),
               },
             ]),
-        { name: t("Amount"), before: amount(order.quantity), after: amount(wanted.quantity.trim()) },
+        ...(before.quantity === ""
+          ? []
+          : [{ name: t("Amount"), before: amount(order.quantity), after: amount(wanted.quantity.trim()) }]),
       ]}
       onConfirm={onConfirm}
       onClose={onClose}
     >
       {fault && <p>{fault}</p>}
+      {isBound(order) && <p>{listName(order)}</p>}
       {far && (
         <WarningNote>
           {order.side === "buy"
@@ -111,11 +115,15 @@ export default function AmendReview({
         <p>{triggerSentence(terms, quoteAsset)}</p>
       ) : (
         <p>
-          {keepsPlace
-            ? t("It keeps its place among the orders of its price.")
-            : t(
-                "It goes behind the orders that are at its price already. If the price meets the other side, it trades at once.",
-              )}
+          {isBound(order) && order.listRole !== "entry"
+            ? t(
+                "The others of its list stay as they are. A price at which it would trade at once is refused.",
+              )
+            : keepsPlace
+              ? t("It keeps its place among the orders of its price.")
+              : t(
+                  "It goes behind the orders that are at its price already. If the price meets the other side, it trades at once.",
+                )}
         </p>
       )}
     </ConfirmDialog>

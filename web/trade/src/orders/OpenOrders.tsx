@@ -66,7 +66,7 @@ export function OpenOrders({ only }: { only: string | undefined }) {
   const amend = useAmendOrder({
     onDone: leave,
     onRefused: (error) => {
-      const refused = refusedFields(error);
+      const refused = edited ? refusedFields(error, edited) : {};
       const isOfField = Object.keys(refused).length > 0;
       if (isOfField) setEditing((before) => before && { ...before, refused, asks: false });
       else if (!editing?.asks) tellRefused(error);

@@ -62,15 +62,25 @@ it.each([
 it("puts a refusal at the field that it names", () => {
   const refusal = (code: string, message: string | string[]) =>
     new RefusedError(400, { code, message }, null);
-  expect(refusedFields(refusal("VALIDATION_FAILED", ["price must be positive"]))).toEqual({
+  const refused = (code: string, message: string | string[], changes: Partial<Order> = {}) =>
+    refusedFields(refusal(code, message), { ...order, ...changes });
+  expect(refused("VALIDATION_FAILED", ["price must be positive"])).toEqual({
     price: "must be positive",
   });
-  expect(refusedFields(refusal("QUANTITY_BELOW_FILLED", "1 is filled"))).toEqual({ quantity: "1 is filled" });
-  expect(refusedFields(refusal("TRIGGER_WOULD_FIRE", "TRIGGER_WOULD_FIRE"))).toEqual({
+  expect(refused("QUANTITY_BELOW_FILLED", "1 is filled")).toEqual({ quantity: "1 is filled" });
+  const stop = { type: "stop_limit", stopPrice: "90", triggerStatus: "waiting" } as const;
+  expect(refused("TRIGGER_WOULD_FIRE", "TRIGGER_WOULD_FIRE", stop)).toEqual({
     stopPrice: "The price would fire it at once",
   });
-  expect(refusedFields(refusal("RISK_NSF", "not enough"))).toEqual({});
-  expect(refusedFields(new Error("price is wrong"))).toEqual({});
+  // The entry of a list waits for nothing, so this is about an exit.
+  expect(refused("TRIGGER_WOULD_FIRE", "TRIGGER_WOULD_FIRE")).toEqual({
+    price: "An exit of its list would fire at once",
+  });
+  expect(refused("LIST_EXIT_WOULD_FILL", "LIST_EXIT_WOULD_FILL")).toEqual({
+    price: "An exit would trade at once",
+  });
+  expect(refused("RISK_NSF", "not enough")).toEqual({});
+  expect(refusedFields(new Error("price is wrong"), order)).toEqual({});
 });
 
 const waiting = { ...order, triggerBy: "last", triggerStatus: "waiting" } as const;
@@ -81,9 +91,8 @@ it.each([
   [{ type: "stop_limit" }, true],
   [{ type: "stop_market", price: null, stopPrice: "90" }, true],
   [{ type: "trailing_stop_market", price: null, stopPrice: "90" }, false],
-  // Orders of a list are changed as a whole or not at all.
-  [{ type: "limit", listState: "active" }, false],
-  [{ type: "stop_market", price: null, stopPrice: "90", listState: "planned" }, false],
+  [{ type: "limit", listState: "active" }, true],
+  [{ type: "stop_market", price: null, stopPrice: "90", listState: "planned" }, true],
   [{ type: "limit", listState: "ended" }, true],
   // Its limit follows the price.
   [{ type: "trailing_stop_limit" }, false],
@@ -108,6 +117,15 @@ it("gives an order that waits another trigger, and one without a limit no price"
     quantity: "1",
     stopPrice: "91",
   });
+});
+
+it("asks for another price of an order of a list, whose amount is that of the others", () => {
+  const profit = { ...order, listState: "planned", listRole: "take_profit" } as Order;
+  expect(wantedOf(profit)).toEqual({ price: "100", quantity: "", stopPrice: "", trailing: "" });
+  const of = (price: string) => amendmentOf(profit, { ...wantedOf(profit), price }, market);
+  expect(of("101")).toEqual({ faults: {}, body: { price: "101" }, keepsPlace: false });
+  expect(of("100.0")).toEqual({ faults: {}, body: null, keepsPlace: false });
+  expect(of("")).toMatchObject({ faults: { price: "Enter a price." }, body: null });
 });
 
 it.each([

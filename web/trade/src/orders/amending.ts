@@ -3,7 +3,10 @@ import { ONE, readScaled, scaledText } from "#lib/scaled.ts";
 import { hasLimit, isBound, isWaiting, type Order } from "../api/orderKinds.ts";
 import { WORD_BPS } from "./review.ts";
 
-/** Price and whole quantity, with what is filled already, and what it waits for; empty where the order has none. */
+/**
+ * Price and whole quantity, with what is filled already, and what it waits for; empty where the order has none. An order
+ * of a list has no quantity of its own.
+ */
 export interface Wanted {
   price: string;
   quantity: string;
@@ -19,10 +22,9 @@ export function hasStopPrice({ type, stopPrice, ...order }: Order): boolean {
 
 const hasPrice = ({ type, price }: Order) => hasLimit(type) && price !== null;
 
-/** Whether the exchange can change an order: it has a price or a trigger that follows nothing, and is bound to no other. */
+/** Whether the exchange can change an order: it has a price or a trigger that follows nothing. */
 export function isAmendable(order: Order): boolean {
-  if (isBound(order) || isFollowing(order)) return false;
-  return hasPrice(order) || hasStopPrice(order);
+  return !isFollowing(order) && (hasPrice(order) || hasStopPrice(order));
 }
 
 /** Whether an order waits at a distance from the best price. */
@@ -31,7 +33,7 @@ export const isFollowing = (order: Order) => order.type.startsWith("trailing") &
 /** What an order has now, to be changed. */
 export const wantedOf = (order: Order): Wanted => ({
   price: hasPrice(order) ? (order.price ?? "") : "",
-  quantity: order.quantity,
+  quantity: isBound(order) ? "" : order.quantity,
   stopPrice: hasStopPrice(order) ? (order.stopPrice ?? "") : "",
   trailing: isFollowing(order) ? distanceOf(order) : "",
 });

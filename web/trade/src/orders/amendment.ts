@@ -32,13 +32,18 @@ export function amendmentOf(order: Order, wanted: Wanted, market: Market): Amend
           ? t("Enter a price.")
           : t("Enter a stop price.")
         : priceFault(stopPrice, market);
-  const ofQuantity = quantity === "" ? t("Enter an amount.") : quantityFault(order, quantity, market);
+  const ofQuantity =
+    before.quantity === ""
+      ? null
+      : quantity === ""
+        ? t("Enter an amount.")
+        : quantityFault(order, quantity, market);
   if (ofPrice) faults.price = ofPrice;
   if (ofQuantity) faults.quantity = ofQuantity;
   if (ofStop) faults.stopPrice = ofStop;
   if (ofPrice || ofQuantity || ofStop) return { faults, body: null, keepsPlace: false };
   const isMoved = before.price !== "" && toScaled(price) !== toScaled(before.price);
-  const isResized = toScaled(quantity) !== toScaled(order.quantity);
+  const isResized = before.quantity !== "" && toScaled(quantity) !== toScaled(order.quantity);
   const isRearmed = before.stopPrice !== "" && toScaled(stopPrice) !== toScaled(before.stopPrice);
   const body = {
     ...(isMoved ? { price } : {}),
@@ -48,7 +53,7 @@ export function amendmentOf(order: Order, wanted: Wanted, market: Market): Amend
   return {
     faults,
     body: Object.keys(body).length > 0 ? body : null,
-    keepsPlace: !isMoved && toScaled(quantity) < toScaled(order.quantity),
+    keepsPlace: !isMoved && isResized && toScaled(quantity) < toScaled(order.quantity),
   };
 }
 
@@ -60,13 +65,20 @@ function quantityFault(order: Order, quantity: string, market: Market): string |
     : t("More than the {filledQuantity} that are filled already.", { filledQuantity: order.filledQuantity });
 }
 
-/** The fields that a refusal names, with its reasons. */
-export function refusedFields(error: unknown): WantedFaults {
+/** The fields of `order` that a refusal names, with its reasons. */
+export function refusedFields(error: unknown, order: Order): WantedFaults {
   if (!(error instanceof RefusedError)) return {};
-  const price = error.reasonFor("price");
+  const fires = error.code === "TRIGGER_WOULD_FIRE";
+  // What does not go with an entry is the trigger of another order.
+  const waits = wantedOf(order).stopPrice !== "";
+  const price =
+    fires && !waits
+      ? t("An exit of its list would fire at once")
+      : error.code === "LIST_EXIT_WOULD_FILL"
+        ? t("An exit would trade at once")
+        : error.reasonFor("price");
   const quantity = error.code === "QUANTITY_BELOW_FILLED" ? error.message : error.reasonFor("quantity");
-  const stopPrice =
-    error.code === "TRIGGER_WOULD_FIRE" ? t("The price would fire it at once") : error.reasonFor("stopPrice");
+  const stopPrice = fires && waits ? t("The price would fire it at once") : error.reasonFor("stopPrice");
   return {
     ...(price ? { price } : {}),
     ...(quantity ? { quantity } : {}),

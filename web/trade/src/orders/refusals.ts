@@ -42,12 +42,12 @@ const WORDS: OwnWords = texts({
       "It may have ended. Look at the order history.",
     ],
     ORDER_IN_LIST: [
-      "The order depends on others",
-      "It cannot be changed by itself. Cancel it, which may end the others too, and place them anew.",
+      "All orders of a list have one amount",
+      "It cannot be changed. Cancel the list, and place another with the amount that you want.",
     ],
     LIST_EXIT_WOULD_FILL: [
       "An exit would trade at once",
-      "Nothing was placed. Move the take profit farther from the market and from the price of the entry.",
+      "Nothing has changed. Move the take profit farther from the market and from the price of the entry.",
     ],
     INVALID_DISPLAY_QUANTITY: [
       "The order cannot show so much or so little",
