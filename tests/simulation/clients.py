@@ -327,6 +327,13 @@ class Traders:
         user = first.user_id if chance.random() < 0.9 else STRANGER
         self._process.start(self._amend(AmendOrders(user, amendments)))
 
+    def amend_listed(self, user: str, order_id: str, *, has_stop: bool) -> None:
+        """Give an order of a list another price, and one that waits for a price another trigger, too."""
+        chance = self._chance
+        price = f"{100 + chance.randint(-6, 6) / 4:.2f}"
+        stop = f"{100 + chance.randint(-6, 6) / 4:.2f}" if has_stop else None
+        self._process.start(self._amend(AmendOrders(user, (OrderAmendment(order_id, price, stop_price=stop),))))
+
     async def _amend(self, asked: AmendOrders) -> None:
         reply: AmendOrdersReply | None = await self._asked(subjects.ORDERS_AMEND, asked, AmendOrdersReply)
         for outcome in () if reply is None else reply.outcomes:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.records import (
     EVENT_LISTED,
+    EVENT_WAITS,
     FLAG_BUDGET,
     Command,
     CommandKind,
@@ -326,6 +327,8 @@ class History:
         remaining = order.final.remaining + event.amount
         assert (event.quantity, event.remaining) == (order.quantity, remaining), "quantity was made or lost"
         moved = order.final._replace(event="updated", price=event.price, remaining=remaining, quantity=event.quantity)
+        if event.flags & EVENT_WAITS and event.maker_remaining:
+            moved = moved._replace(trigger_price=event.maker_remaining)
         self._add(order, event, moved)
 
     def _open(self, order: OrderHistory) -> None:

@@ -11,11 +11,18 @@ from openspot.contracts.messages import CancelOrderReply, ReplaceOrderReply
 from openspot.contracts.refusals import RefusalCode
 from openspot.domain.order import EngineOrderType, Side
 from openspot.domain.result_code import ResultCode
-from openspot.engine.core import reference, reference_execution, reference_matching, reference_placement
+from openspot.engine.core import (
+    reference,
+    reference_amendments,
+    reference_execution,
+    reference_matching,
+    reference_placement,
+)
 from openspot.engine.core.records import Command, CommandKind
 from openspot.engine.core.reference_book import QueuedSide, SymbolBook
 from openspot.engine.core.reference_order import BookOrder
 from openspot.engine.core.reference_state import CommandResult, CoreState
+from openspot.engine.core.reference_triggers import Waiter
 from openspot.engine.intake.command_intake import CommandIntake
 from openspot.market_data.book import PublishedBook
 from openspot.router.orders import engine_orders
@@ -196,6 +203,47 @@ def refused_replacements_are_not_told() -> Fault:
 def repeated_replacements_count_again() -> Fault:
     """The engine forgets the ids that it has seen, so a repeated replacement is another one."""
     return order_ids_count_again()
+
+
+# Changes inside lists
+
+
+def planned_exits_keep_their_prices() -> Fault:
+    """A planned exit is told to have another price, and is placed with its old one."""
+    move_waiter = reference_amendments._move_waiter
+
+    def pretend(state: CoreState, waiter: Waiter, *given: Any) -> CommandResult:
+        if waiter.order.order_id in state.orders:
+            return move_waiter(state, waiter, *given)
+        before = waiter.order.price, waiter.order.reserve_price
+        result = move_waiter(state, waiter, *given)
+        waiter.order.price, waiter.order.reserve_price = before
+        return result
+
+    return in_the_core(patch.object(reference_amendments, "_move_waiter", pretend))
+
+
+def exits_may_meet_their_entry() -> Fault:
+    """An exit, or its entry, gets a price at which they would trade with each other."""
+    return in_the_core(
+        patch.object(reference_amendments, "check_exit", lambda *_: None),
+        patch.object(reference_amendments, "check_exits", lambda *_: None),
+    )
+
+
+def pairs_hold_for_the_exit_that_needed_more() -> Fault:
+    """Another price of an exit does not change which of a pair holds for both."""
+    return in_the_core(patch.object(reference_amendments, "cover_again", lambda *_: None))
+
+
+def lists_take_another_quantity() -> Fault:
+    """One order of a list gets another quantity, and the others keep theirs."""
+    require = reference_amendments.require
+
+    def generous(condition: bool, code: ResultCode) -> None:
+        require(condition or code == ResultCode.ORDER_IN_LIST, code)
+
+    return in_the_core(patch.object(reference_amendments, "require", generous))
 
 
 # Orders that never rest, and orders that never take

@@ -131,6 +131,32 @@ def cancel_list(world: "World") -> None:
         _look_at(world.engine.list_intake.cancel(list_id, lists[list_id], ""))
 
 
+def amend_listed(world: "World") -> None:
+    """The owner of a list gives one of its orders, open or planned, another price and trigger, or another size."""
+    chance, core, directory = world.chance, world.engine.machine.core, world.engine.machine.directory
+    lists = core.order_lists()
+    if not lists or not world.engine.is_up:
+        return
+    planned = [row for row in lists if row.planned_exits]
+    row = chance.choice(planned if planned and chance.random() < 0.7 else lists)
+    order_id = chance.choice([*([row.entry] if row.entry else []), *row.armed_exits, *row.planned_exits])
+    owner, remembered = directory.participant(row.account), world.engine.machine.orders.find(order_id)
+    has_stop = core.waiting_order(order_id) is not None and chance.random() < 0.8
+    if remembered is not None and chance.random() < 0.5:
+        world.traders.amend_listed(owner, remembered.order_id, has_stop=has_stop)
+        return
+    request = orders_pb2.AmendOrderRequest(
+        order_id=order_id,
+        participant_id=owner if chance.random() < 0.95 else chance.choice(USERS),
+        price=100 * _SCALED + chance.randint(-6, 6) * 25 if chance.random() < 0.8 else 0,
+        quantity=chance.choice((0, 0, 0, 0, _LOT_HUNDREDTHS)),
+        trigger_price=100 * _SCALED + chance.randint(-6, 6) * 25 if has_stop else 0,
+    )
+    amended = world.engine.intake.amend((request,)).future
+    if amended is not None:
+        _look_at(amended)
+
+
 def end_all(world: "World") -> None:
     """A dead man's switch runs out: an edge cancels whatever a user has open."""
     world.traders.end_all(world.engine)
@@ -176,6 +202,7 @@ _WEIGHTS = WEIGHTS | {
     hold_auction: 3,
     place_list: 10,
     cancel_list: 5,
+    amend_listed: 12,
     replace: 14,
     end_all: 1,
 }

@@ -139,7 +139,7 @@ def _real(asked: OrderRequest, order: OrderHistory) -> tuple[Any, ...]:
     prices, final = order.market.price_scale, order.final
     has_trigger = asked.type not in ("limit", "market")
     is_trailing = asked.type.startswith("trailing")
-    stop_price = final.trigger_price if is_trailing else units(asked.stop_price, prices)
+    stop_price = final.trigger_price or units(asked.stop_price, prices)
     return (
         asked.type,
         asked.time_in_force,

@@ -10,7 +10,7 @@ import pytest
 
 from openspot.domain.market_phase import PhaseCause
 from openspot.domain.result_code import ResultCode
-from openspot.engine.core.records import EVENT_AUCTION, EventType, decode_events
+from openspot.engine.core.records import EVENT_AUCTION, EVENT_WAITS, EventType, decode_events
 from tests.simulation import order_mutants
 from tests.simulation import rule_mutants as mutants
 from tests.simulation.judgement import judged
@@ -37,6 +37,9 @@ SEEN = {
     "icebergs show their next slice",
     "icebergs trade in auctions",
     "icebergs move",
+    "orders of lists move",
+    "planned exits move",
+    "stops of lists move",
     "orders are replaced",
     "the first alone ends",
     "the second alone stands",
@@ -72,7 +75,7 @@ def _seen(world: World) -> Counter[str]:
     firsts = [note[0] for batch in world.engine.journal for note in batch.notes if note]
     seen["markets are interrupted"] = firsts.count(PhaseCause.VOLATILITY)
     _note_replacements(world, seen)
-    icebergs, shown = set[int](), set[int]()
+    icebergs, shown, listed, opened = set[int](), set[int](), set[int](), set[int]()
     for event in decode_events(world.engine.records):
         if event.type == EventType.ACCEPTED and event.maker_remaining:
             icebergs.add(event.order_id)
@@ -82,6 +85,11 @@ def _seen(world: World) -> Counter[str]:
         seen["icebergs show their next slice"] += event.type == EventType.SHOWN and event.order_id in shown
         shown |= {event.order_id} if event.type == EventType.SHOWN else set()
         seen["icebergs trade in auctions"] += is_one and is_auction
+        listed |= {event.order_id} if event.type == EventType.LISTED else set()
+        opened |= {event.order_id} if event.type in (EventType.ACCEPTED, EventType.WAITING) else set()
+        if event.type == EventType.MOVED and event.order_id in listed and not event.amount:
+            seen["orders of lists move" if event.order_id in opened else "planned exits move"] += 1
+            seen["stops of lists move"] += bool(event.flags & EVENT_WAITS and event.maker_remaining)
         seen["icebergs move"] += is_one and event.type == EventType.MOVED
         code = ResultCode(event.code)
         seen["orders wait"] += event.type == EventType.WAITING
@@ -164,6 +172,10 @@ def test_the_seeds_come_to_every_rule(log: Log) -> None:
         (order_mutants.replacements_are_told_too_early, "and has not"),
         (order_mutants.refused_replacements_are_not_told, "was told nothing of the second"),
         (order_mutants.repeated_replacements_count_again, "taken twice"),
+        (order_mutants.planned_exits_keep_their_prices, "was placed at"),
+        (order_mutants.exits_may_meet_their_entry, "would meet its entry"),
+        (order_mutants.pairs_hold_for_the_exit_that_needed_more, "holds"),
+        (order_mutants.lists_take_another_quantity, "got another quantity inside"),
         (order_mutants.immediate_orders_rest, "rests after command"),
         (order_mutants.immediate_orders_leave_the_last_price, "within its limit"),
         (order_mutants.killed_orders_fill_in_part, "fills wholly or not at all"),

@@ -1,7 +1,12 @@
-"""Lists of orders: what one exit does, the other cannot, and exits never sell more than their entry has bought."""
+"""Lists of orders: what one exit does, the other cannot, and exits never sell more than their entry has bought.
+
+An owner may give one order another price: it is placed with that, and no exit meets its own entry.
+"""
 
 from openspot.engine.core.records import Event, EventType
 from tests.simulation.rules.story import ListStory, Rule, Story, is_change_by_owner, list_of
+
+_NO_TRIGGER = 0
 
 
 class ListRule(Rule):
@@ -28,6 +33,8 @@ class ListRule(Rule):
                 self._touched.add(event.order_id)
             case EventType.ACCEPTED | EventType.WAITING:
                 self._give(event.order_id, event.quantity, is_first=True)
+                limit, _ = self.story.amended_plans.get(event.order_id, (event.price, 0))
+                self.demand(event.price == limit, f"exit {event.order_id} was placed at {event.price}, not {limit}")
             case EventType.MOVED if is_change_by_owner(self.story.commands[event.command_sequence - 1], event):
                 self._raise(event)
             case EventType.MOVED:
@@ -78,9 +85,30 @@ class ListRule(Rule):
     def _raise(self, event: Event) -> None:
         """An owner who makes an order larger that its list has left to itself wants more than the list."""
         list_id = self._of.get(event.order_id)
-        if list_id is not None:
-            self.demand(self.lists[list_id].is_ended, f"order {event.order_id} was changed inside list {list_id}")
-            self.lists[list_id].raised += max(event.amount, 0)
+        if list_id is None:
+            return
+        found = self.lists[list_id]
+        keeps = found.is_ended or not event.amount
+        self.demand(keeps, f"order {event.order_id} got another quantity inside list {list_id}")
+        found.raised += max(event.amount, 0)
+        if not found.is_ended and found.entry:
+            self._keep_apart(event, list_id)
+
+    def _keep_apart(self, event: Event, list_id: int) -> None:
+        """Behind an entry no exit without a trigger would trade with it, after one of them has moved."""
+        found, story = self.lists[list_id], self.story
+        entry = story.live.get(found.entry)
+        if entry is None:
+            return
+        limit = event.price if event.order_id == found.entry else entry.limit
+        for order_id in found.exits:
+            asked, live = story.asked[order_id], story.live.get(order_id)
+            if asked.terms is None or asked.terms.side != _NO_TRIGGER:
+                continue
+            planned, _ = story.amended_plans.get(order_id, (asked.command.price, 0))
+            price = event.price if order_id == event.order_id else live.limit if live else planned
+            is_apart = price > limit if entry.is_buy else price < limit
+            self.demand(is_apart, f"exit {order_id} of list {list_id} at {price} would meet its entry at {limit}")
 
     def _fill(self, order_id: int, quantity: int) -> None:
         list_id = self._of.get(order_id)

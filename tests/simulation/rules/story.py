@@ -83,6 +83,8 @@ class Story:
                 self.asked[command.order_id] = Asked(command, terms, note[2] if len(note) > 2 else "")
             before = command
         self.live: dict[int, LiveOrder] = {}
+        self.amended_plans: dict[int, tuple[int, int]] = {}
+        """Exit that is planned → the limit and, unless 0, the trigger that its owner has given it since."""
 
     def take(self, event: Event) -> None:
         """Go on to the state after an event."""
@@ -104,7 +106,8 @@ class Story:
     def _open(self, event: Event) -> None:
         asked = self.asked[event.order_id].command
         # An order that slid holds funds at the price to which it slid.
-        reserve = asked.amount if event.price == asked.price else event.price
+        is_as_asked = event.price == asked.price and event.order_id not in self.amended_plans
+        reserve = asked.amount if is_as_asked else event.price
         self.live[event.order_id] = LiveOrder(
             event.order_id,
             event.account,
@@ -127,7 +130,11 @@ class Story:
             self.live[order_id].remaining = remaining
 
     def _move(self, event: Event) -> None:
-        order = self.live[event.order_id]
+        order = self.live.get(event.order_id)
+        if order is None:
+            _, trigger = self.amended_plans.get(event.order_id, (0, 0))
+            self.amended_plans[event.order_id] = event.price, event.maker_remaining or trigger
+            return
         order.remaining = event.remaining
         if is_change_by_owner(self.commands[event.command_sequence - 1], event):
             order.limit = order.reserve = event.price

@@ -87,7 +87,7 @@ class TriggerRule(Rule):
                 waiting = self._waiting.get(event.order_id)
                 command = self.story.commands[event.command_sequence - 1]
                 if waiting is not None and is_change_by_owner(command, event):
-                    waiting.limit, waiting.anchor = event.price, waiting.trigger
+                    self._change(event, waiting)
 
     def finish(self, time_ns: int) -> None:
         """Nothing that has fired waits on, where orders match."""
@@ -115,7 +115,9 @@ class TriggerRule(Rule):
         by_mark, is_below = bool(terms.flags & _BY_MARK), bool(terms.flags & _AT_OR_BELOW)
         reference = self._prices.get((event.symbol, by_mark), 0)
         tick = self.story.markets[event.symbol].tick
-        waiting = _Waiting(event.symbol, terms.side, by_mark, is_below, terms.price, tick, reference, event.price)
+        _, amended = self.story.amended_plans.get(event.order_id, (0, 0))
+        value = amended or terms.price
+        waiting = _Waiting(event.symbol, terms.side, by_mark, is_below, value, tick, reference, event.price)
         waiting.anchor = waiting.trigger
         if event.maker_remaining != waiting.trigger:
             self.findings.append(f"stop {event.order_id} waits for {event.maker_remaining}, not {waiting.trigger}")
@@ -124,6 +126,17 @@ class TriggerRule(Rule):
             waiting.fired_by = reference
         self.demand(event.order_id not in self._fired, f"stop {event.order_id} waits again")
         self._waiting[event.order_id] = waiting
+
+    def _change(self, event: Event, waiting: _Waiting) -> None:
+        """Its owner gives an order that waits another limit, and another trigger if it is a fixed one."""
+        if event.maker_remaining:
+            is_fixed = waiting.kind == _FIXED and not waiting.fired_by
+            self.demand(is_fixed, f"stop {event.order_id} got a trigger that it cannot have")
+            waiting.value = event.maker_remaining
+            reference = self._prices.get((event.symbol, waiting.by_mark), 0)
+            fires = bool(reference) and waiting.is_reached_by(reference)
+            self.demand(not fires, f"stop {event.order_id} was amended though {reference} would fire it at once")
+        waiting.limit, waiting.anchor = event.price, waiting.trigger
 
     def _fire(self, event: Event) -> None:
         name = f"stop {event.order_id}"
