@@ -251,3 +251,46 @@ def test_the_line_of_a_stop_moves_what_it_waits_for(new_window: NewWindow, excha
     expect(handle).to_have_attribute("aria-valuenow", "253.03")
     stops = [one for one in exchange.call("GET", "orders?status=open", token=token) if one["type"] == "stop_limit"]
     assert [(one["stopPrice"], one["price"]) for one in stops] == [("253.03", "254")]
+
+
+def test_the_lines_of_a_bracket_move_its_take_profit_and_its_stop(
+    new_window: NewWindow, exchange: Exchange, trader: Trader
+) -> None:
+    token = trader.tokens["accessToken"]
+    orders: list[dict[str, str]] = [
+        {"side": "buy", "type": "limit", "price": "247"},
+        {"side": "sell", "type": "limit", "price": "254"},
+        {"side": "sell", "type": "stop_market", "stopPrice": "246"},
+    ]
+    listed = [{"symbol": SYMBOL, "quantity": "1"} | order for order in orders]
+    bracket = exchange.call("POST", "orders/lists", {"type": "bracket", "orders": listed}, token)
+    screen = new_window(trader)
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    profit = screen.page.get_by_role("slider", name=re.compile("^Price of Take profit: Sell 1 "))
+    expect(profit).to_have_attribute("aria-valuenow", "254")
+    with_keys(screen, profit, -3)
+    dialog = screen.dialog("Change the order to sell")
+    expect(dialog).to_contain_text("take profit, waits for its entry")
+    expect(dialog.get_by_role("row", name="Price 254.00 BRL 254.03 BRL")).to_be_visible()
+    # The amount is that of all orders of the list.
+    expect(dialog.get_by_role("row", name="Amount")).to_have_count(0)
+    dialog.get_by_role("button", name="Change the order").click()
+    expect(profit).to_have_attribute("aria-valuenow", "254.03")
+    stop = screen.page.get_by_role("slider", name=re.compile("^Price of Stop: Sell 1 "))
+    with_keys(screen, stop, -2)
+    dialog.get_by_role("button", name="Change the order").click()
+    expect(stop).to_have_attribute("aria-valuenow", "246.02")
+    found = exchange.call("GET", f"orders/lists/{bracket['listId']}", token=token)
+    assert [(order["price"], order.get("stopPrice")) for order in found["orders"]] == [
+        ("247", None), ("254.03", None), (None, "246.02"),
+    ]  # fmt: skip
+
+    # A stop above the entry would fire as that fills. The review says so, and the line returns.
+    screen.expect_complaint("400")
+    for _ in range(10):
+        stop.press("Shift+ArrowUp")
+    stop.press("Enter")
+    dialog.get_by_role("button", name="Change the order").click()
+    expect(dialog).to_contain_text("The price would fire it at once")
+    screen.page.keyboard.press("Escape")
+    expect(stop).to_have_attribute("aria-valuenow", "246.02")

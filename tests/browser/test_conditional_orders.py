@@ -12,7 +12,7 @@ from playwright.sync_api import Route, expect
 
 from tests.support.console import OPPOSITE_LOOKS, Look
 from tests.support.parts import first_then_proof
-from tests.support.stub_orders import StubbedOrders, fulfil, offer, waiting_order
+from tests.support.stub_orders import StubbedOrders, fulfil, listed_order, offer, waiting_order
 from tests.support.trading_screen import Exchange, NewWindow, Trader, TradingScreen
 
 SYMBOL = "BTC-BRL"
@@ -344,6 +344,37 @@ def test_the_trigger_of_a_stop_can_be_changed(new_window: NewWindow, exchange: E
     dialog.get_by_role("button", name="Change the order").click()
     expect(screen.toast("Order changed")).to_be_visible()
     assert changed == [{"stopPrice": "230"}]
+
+
+def test_the_take_profit_of_a_bracket_gets_another_price_in_its_row(
+    new_window: NewWindow, exchange: Exchange, trader: Trader
+) -> None:
+    screen = new_window(trader)
+    asked = {"symbol": SYMBOL, "side": "sell", "type": "limit", "quantity": "3", "price": "280"}
+    listed = listed_order(trader.user_id, asked, "bracket", "take_profit")
+    StubbedOrders(screen.page, trader.user_id, [listed])
+    changed: list[object] = []
+
+    def amend(route: Route) -> None:
+        changed.append(route.request.post_data_json)
+        fulfil(route, listed | {"price": "290"})
+
+    screen.page.route(re.compile(f"/api/v1/orders/{listed['orderId']}$"), amend)
+    opened(screen, exchange, rules="complete")
+    row = screen.row("Open orders", "waits for its entry")
+    row.get_by_role("button", name=re.compile("^Change ")).click()
+    field = screen.page.get_by_role("textbox", name=re.compile("^Price of "))
+    expect(field).to_be_focused()
+    # The amount is that of all orders of the list.
+    expect(screen.page.get_by_role("textbox", name=re.compile("^Amount of "))).to_have_count(0)
+    field.fill("290")
+    field.press("Enter")
+    dialog = screen.dialog(f"Change the order to sell {SYMBOL}?")
+    expect(dialog).to_contain_text("take profit, waits for its entry")
+    expect(dialog).to_contain_text("The others of its list stay as they are.")
+    dialog.get_by_role("button", name="Change the order").click()
+    expect(screen.toast("Order changed")).to_be_visible()
+    assert changed == [{"price": "290"}]
 
 
 @pytest.mark.proof
