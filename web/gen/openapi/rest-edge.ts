@@ -4872,7 +4872,9 @@ export interface components {
          *
          *     `quantity` is the whole quantity of the order, with what is filled already. A stop or take profit order that waits
          *     for its trigger can get another `stopPrice`, which must not fire at once; one without a price keeps its distance
-         *     from it. A trailing stop keeps its trigger: to change that, replace the order.
+         *     from it. A trailing stop keeps its trigger: to change that, replace the order. An order of a list, also an exit that
+         *     is planned, gets another `price` or `stopPrice` with which the list still fits together; its quantity is that of all
+         *     orders of the list, and stays.
          * @example {
          *       "price": "65010.50",
          *       "quantity": "0.01"
@@ -14261,7 +14263,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the order has ended already: ORDER_NOT_OPEN, with its status */
+            /** @description the order has ended already: ORDER_NOT_OPEN, with its status; it is one of a list, whose quantity stays: ORDER_IN_LIST */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14564,7 +14566,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the order has ended already: ORDER_NOT_OPEN, with its status */
+            /** @description the order has ended already: ORDER_NOT_OPEN, with its status; it is one of a list, whose quantity stays: ORDER_IN_LIST */
             409: {
                 headers: {
                     [name: string]: unknown;

@@ -288,7 +288,8 @@ class SyncCalls:
 
         `quantity` is the whole quantity of the order, with what is filled. An order that only gets smaller keeps its
         place in the queue. `stop_price` is for a stop or take profit order that waits. A repeated amendment changes
-        nothing. Raises ApiError 404 if the order is unknown, 409 if it has ended, 400 if the amended order breaks a
+        nothing. An order of a list gets another price or trigger, but no other quantity. Raises ApiError 404 if the
+        order is unknown, 409 if it has ended or would leave the quantity of its list, 400 if the amended order breaks a
         rule. Only platforms with the complete rules have this call.
         """
         return self._loop.run(

@@ -27,7 +27,8 @@ from openspot.rest_edge.orders.service import OrderService
 _REFUSALS = {
     400: "the body is not valid, or the amended order breaks a rule: `message` is the reason, for example RISK_NSF",
     404: "you have no such order",
-    409: "the order has ended already: ORDER_NOT_OPEN, with its status",
+    409: "the order has ended already: ORDER_NOT_OPEN, with its status; it is one of a list, whose quantity stays: "
+    "ORDER_IN_LIST",
     503: "the amendment was not sent",
     504: "nobody knows yet whether the order is amended: ORDER_STATUS_UNKNOWN, with its id in `details`",
 }

@@ -362,7 +362,9 @@ class AmendmentBody(Body):
 
     `quantity` is the whole quantity of the order, with what is filled already. A stop or take profit order that waits
     for its trigger can get another `stopPrice`, which must not fire at once; one without a price keeps its distance
-    from it. A trailing stop keeps its trigger: to change that, replace the order.
+    from it. A trailing stop keeps its trigger: to change that, replace the order. An order of a list, also an exit that
+    is planned, gets another `price` or `stopPrice` with which the list still fits together; its quantity is that of all
+    orders of the list, and stays.
     """
 
     model_config = example({"price": "65010.50", "quantity": "0.01"})
