@@ -208,8 +208,9 @@ def test_lists_are_narrowed_by_days_and_saved_as_files(console: Console, eve: di
         ("/approvals", "Approvals", "Nothing waits for another person", "requests"),
         ("/adjustments", "Adjustments", "No adjustments", "adjustments"),
         ("/treasury", "Treasury", "Nothing was moved then", "house_transfers"),
+        ("/treasury?tab=outside", "Treasury", "Nothing was recorded then", "house_flows"),
     ):
-        console.open(f"{path}?to=2020-01-01", heading)
+        console.open(f"{path}{'&' if '?' in path else '?'}to=2020-01-01", heading)
         expect(page.get_by_text(empty)).to_be_visible()
         assert len(save_as_file(console, f"{name}.csv").splitlines()) == 1, name
         page.get_by_role("button", name="Clear filters").click()
@@ -246,6 +247,31 @@ def test_money_of_the_house_moves_and_a_level_is_set(console: Console, operator:
     expect(console.row("House accounts", "house:insurance", "USDC", "Below its level")).to_be_visible()
     console.act("house:insurance USDC", "Show movements")
     expect(console.row("Movements of house:insurance", "treasury")).to_be_visible()
+
+
+def test_money_of_the_house_comes_from_outside_and_a_reference_counts_once(
+    console: Console, operator: Operator
+) -> None:
+    console.expect_complaint("409 .*/operator/treasury/flows")
+    operator.fund("house:payments", USDC="50")
+    console.open("/treasury", "Treasury")
+    for amount in ("20", "30"):
+        console.act("house:payments USDC", "From or to outside…")
+        dialog = console.dialog("Record money from or to outside?")
+        dialog.get_by_label("Amount").fill(amount)
+        dialog.get_by_role("combobox", name="Category").click()
+        console.page.get_by_role("option", name="Capital of the owners").click()
+        dialog.get_by_label("External reference").fill("SEPA-4711")
+        dialog.get_by_role("textbox", name="Reason").fill("the owners fill it")
+        dialog.get_by_label("Type house:payments to confirm").fill("house:payments")
+        dialog.get_by_role("button", name="Record what came in").click()
+        if amount == "20":
+            expect(console.toast("The money is recorded")).to_be_visible()
+    expect(dialog.get_by_text("counts already")).to_be_visible()
+    dialog.get_by_role("button", name="Cancel").click()
+    console.page.get_by_role("tab", name="From and to outside").click()
+    expect(console.row("Money of the house from and to outside", "SEPA-4711", "20", "Done")).to_be_visible()
+    console.look_over("flows of the house", OPPOSITE_LOOKS)
 
 
 @pytest.mark.proof

@@ -65,7 +65,7 @@ WITHOUT_MONEY = {
     "user_locks": PEOPLE,
     "user_notes": PEOPLE,
     "user_limits": "what a user may do: nothing has moved",
-    "operator_requests": "what an operator asked for; what was made of it is in adjustments and house_transfers",
+    "operator_requests": "what an operator asked for; the rows made of it are compared",
     "house_levels": "what an account should have: nothing has moved",
     "payment_events": "what the provider said of a payment, without amounts; payments are compared",
     "custody_addresses": "where deposits may come in",

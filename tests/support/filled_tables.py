@@ -26,6 +26,7 @@ FINAL_STATES: dict[str, dict[str, Any]] = {
     "edge_transfers": {"status": "done"},
     "fifo_pending_fills": {"side": "buy"},
     "fifo_transactions": {"kind": "acquisition"},
+    "house_flows": {"category": "capital", "status": "done"},
     "house_transfers": {"status": "done"},
     "kyc_profiles": {"status": "approved"},
     "ledger_movements": {"direction": "lock"},

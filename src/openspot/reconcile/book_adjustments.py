@@ -42,9 +42,9 @@ from openspot.reconcile.rebuild import repair_session
 from openspot.reconcile.rebuild_rows import checked_position
 from openspot.reconcile.store import EngineReader, EngineUnavailableError
 from openspot.rest_edge.operators.acting import Acting, record
+from openspot.rest_edge.operators.adjustments.alone import cents_alone
 from openspot.rest_edge.operators.adjustments.rules import needs_second_person, value_in_cents
 from openspot.rest_edge.operators.adjustments.service import WINDOW, dollars
-from openspot.rest_edge.operators.adjustments.store import sum_alone
 from openspot.rest_edge.operators.booking import store
 from openspot.rest_edge.operators.booking.service import ACCOUNTS_SEPARATOR
 from openspot.rest_edge.operators.pending.rules import ActionKind, OperatorRequest, RequestStatus
@@ -211,8 +211,7 @@ class _Booking:
     async def _needs_another(self, connection: Connection, found: Sequence[_Item], own: frozenset[str]) -> bool:
         if any(user_of_account(item.change.user_id).lower() in own for item in found):
             return True
-        since = utc_now() - WINDOW
-        alone = await sum_alone(connection, own, since) + await store.booked_alone(connection, own, since)
+        alone = await cents_alone(connection, own, utc_now() - WINDOW)
         return needs_second_person(_total(found), alone, self._bound_cents)
 
     async def _ask(self, connection: Connection, found: Sequence[_Item]) -> str:

@@ -35,12 +35,14 @@ from openspot.reconcile.queries import TRADES_FLOOR
 class TransferTable(NamedTuple):
     """A service's table of transfers, and how its references begin.
 
-    If the service has a database of its own, `database` names the settings property with its address.
+    If the service has a database of its own, `database` names the settings property with its address. A reference
+    that begins with `outside` is no transfer at the engine; another comparison has its row.
     """
 
     table: str
     prefixes: tuple[str, ...]
     database: str = ""
+    outside: str = ""
 
     @property
     def rows(self) -> str:
@@ -71,6 +73,7 @@ TRANSFER_TABLES = (
     TransferTable(
         "edge_transfers",
         ("conversion:", "stake:", "unstake:", "staking-reward:", "payment:", "adjustment:", "treasury:"),
+        outside="house-flow:",
     ),
     TransferTable("margin_transfers", ("margin:",)),
     TransferTable("subscription_transfers", ("subscription:", "refund:"), "subscriptions_database"),
@@ -124,16 +127,18 @@ _OF_ROWS = """
         concat_ws(' ', each ->> 0, each ->> 1, trim_scale((each ->> 3)::numeric), each ->> 2), ', ' ORDER BY place
     ) AS text
     FROM {table} CROSS JOIN LATERAL jsonb_array_elements(movements) WITH ORDINALITY AS listed (each, place)
-    GROUP BY reference, status
+    WHERE {condition} GROUP BY reference, status
 """
 
 
 def _transfers(table: TransferTable) -> str:
     moved = _MOVED.format(prefixes=", ".join(f"'{prefix}'" for prefix in table.prefixes))
+    condition = f"NOT starts_with(reference, '{table.outside}')" if table.outside else "true"
+    of_rows = _OF_ROWS.format(table=table.rows, condition=condition)
     return f"""
         SELECT reference AS name, 'movements' AS field, coalesce(moved.text, 'missing') AS engine,
             coalesce(kept.status || ': ' || kept.text, 'missing') AS mirror
-        FROM ({moved}) AS moved FULL JOIN ({_OF_ROWS.format(table=table.rows)}) AS kept USING (reference)
+        FROM ({moved}) AS moved FULL JOIN ({of_rows}) AS kept USING (reference)
         CROSS JOIN reconcile_scope AS scope
         WHERE (moved.reference IS NULL AND kept.status = 'done' AND scope.is_complete)
             OR (kept.reference IS NULL AND moved.sequence <= scope.mark)
@@ -288,6 +293,21 @@ _HOUSE_TRANSFERS = f"""
         ))
     )
 """
+# What came in is a deposit at the engine, what went out a completed withdrawal. The row is decided when the event is on
+# its way, so a row that is done has its money when the mirrors are settled.
+_HOUSE_FLOWS = """
+    SELECT flow_id AS name, 'amount' AS field,
+        coalesce(moved.user_id || ' ' || moved.asset || ' ' || trim_scale(moved.amount), 'missing') AS engine,
+        concat_ws(' ', status || ':', kept.account, kept.asset, trim_scale(kept.amount)) AS mirror
+    FROM house_flows AS kept CROSS JOIN reconcile_scope AS scope
+    LEFT JOIN (SELECT * FROM reconcile_money WHERE kind IN ('DEPOSIT', 'COMMIT')) AS moved
+        ON moved.reference = 'house-flow:' || flow_id
+    WHERE scope.is_complete AND (
+        (moved.reference IS NULL AND status = 'done' AND scope.settled)
+        OR (moved.sequence <= scope.mark AND status = 'refused')
+        OR (moved.user_id, moved.asset, moved.amount) <> (kept.account, kept.asset, kept.amount)
+    )
+"""
 # A loan with a transfer whose outcome is not written yet is compared later.
 _LOANS = f"""
     SELECT loan_id AS name, field, trim_scale(needed)::text AS engine, trim_scale(kept)::text AS mirror
@@ -419,6 +439,7 @@ CHECKS = (
     MoneyCheck("staked", ("staking_balances", "staking_unstakes"), _STAKED, DECISION),
     MoneyCheck("adjustment", ("adjustments",), _ADJUSTMENTS, DECISION),
     MoneyCheck("house transfer", ("house_transfers",), _HOUSE_TRANSFERS, DECISION),
+    MoneyCheck("house flow", ("house_flows",), _HOUSE_FLOWS, DECISION),
     MoneyCheck(
         "payment",
         ("payments",),

@@ -63,8 +63,13 @@ DESCRIPTOR = Descriptor(
                     subjects.RISK_MARGIN_CLOSE,
                     subjects.RISK_MARGIN_REDUCE,
                 ),
-                # The money of a paid payment enters the platform as a deposit into house:payments.
-                publishes=(subjects.CUSTODY_DEPOSIT_CONFIRMED, f"{subjects.NOTIFICATIONS_USER}.*"),
+                # The money of a paid payment enters the platform as a deposit into house:payments. What operators
+                # record of the house's money comes in and goes out the same way.
+                publishes=(
+                    subjects.CUSTODY_DEPOSIT_CONFIRMED,
+                    subjects.CUSTODY_WITHDRAWAL_COMPLETED,
+                    f"{subjects.NOTIFICATIONS_USER}.*",
+                ),
                 subscribes=(f"{subjects.MARKETDATA_FAIR_PRICE}.*",),
                 consumes=SOURCES,
                 writes_buckets=(
@@ -121,6 +126,7 @@ DESCRIPTOR = Descriptor(
             "operator_requests",
             "adjustments",
             "house_transfers",
+            "house_flows",
             "house_levels",
             "operator_roles",
             "operator_actions",

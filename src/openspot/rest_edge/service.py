@@ -46,6 +46,7 @@ from openspot.rest_edge.notifications.service import make_notification_services
 from openspot.rest_edge.operators.adjustments.service import AdjustmentRules
 from openspot.rest_edge.operators.people import make_people_services
 from openspot.rest_edge.operators.service import make_operator_services
+from openspot.rest_edge.operators.treasury.outside import OutsideMoney
 from openspot.rest_edge.operators.treasury.service import HouseTransferRules
 from openspot.rest_edge.orders.cancel_timers import LOOK_INTERVAL_S, CancelTimers
 from openspot.rest_edge.orders.list_store import OrderListStore
@@ -132,7 +133,7 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
         pool=pool,
         bus=bus,
         engine=engine,
-        transfers=EngineTransfers(commands),
+        transfers=OutsideMoney(EngineTransfers(commands), commands, bus, system_clock),
         fair_prices=fair_prices,
         configuration=configuration,
         clock=system_clock,

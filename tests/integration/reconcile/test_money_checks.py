@@ -72,6 +72,13 @@ async def write_rows(market: MirroredMarket) -> None:
         pool, "house_transfers", USER, transfer_id="t-1", source="house:payments", destination="house:insurance",
         asset="USD", amount=4,
     )  # fmt: skip
+    await market.deposit("house:insurance", "USD", "9", "house-flow:f-1")
+    await market.withdraw("house:insurance", "USD", "7", "house-flow:f-2")
+    for flow, amount, moved in (("f-1", 9, ("external", "insurance")), ("f-2", -7, ("insurance", "external"))):
+        await insert(pool, "house_flows", USER, flow_id=flow, account="house:insurance", asset="USD", amount=amount,
+            reference=flow)  # fmt: skip
+        movement = [f"house:{moved[0]}", f"house:{moved[1]}", "USD", str(abs(amount))]
+        await insert(pool, "edge_transfers", USER, reference=f"house-flow:{flow}", movements=[movement])
     await insert(pool, "margin_accounts", USER, account_id="m-1", status="active")
     await insert(
         pool, "margin_loans", USER, loan_id="l-1", account_id="m-1", asset="USD", borrowed=200, principal=150,
@@ -122,6 +129,13 @@ DAMAGE = {
     ),
     "UPDATE house_transfers SET status = 'refused'": "house transfer t-1",
     "UPDATE house_transfers SET transfer_id = 't-9'": "house transfer t-9: movement is missing in the engine",
+    "UPDATE house_flows SET amount = 8 WHERE amount = 9": (
+        "house flow f-1: amount is house:insurance USD 9 in the engine, done: house:insurance USD 8"
+    ),
+    "UPDATE house_flows SET amount = 7 WHERE amount = -7": "house flow f-2: amount is house:insurance USD -7 in the",
+    "UPDATE house_flows SET account = 'house:fees' WHERE amount = 9": "house flow f-1",
+    "UPDATE house_flows SET status = 'refused' WHERE amount = -7": "house flow f-2",
+    "UPDATE house_flows SET flow_id = 'f-9' WHERE amount = 9": "house flow f-9: amount is missing in the engine",
     "UPDATE margin_loans SET principal = 149": "loan l-1: principal is 150 in the engine, 149 in the mirror",
     "UPDATE margin_loans SET borrowed = 201": "loan l-1: borrowed is 200",
     "UPDATE margin_loans SET paid = 1": "loan l-1: interest that is paid is 2",
@@ -167,8 +181,8 @@ async def restore(connection: asyncpg.Connection, tables: dict[str, str]) -> Non
 
 TABLES = (
     "edge_transfers", "conversions", "staking_balances", "staking_accruals", "staking_unstakes", "staking_events",
-    "payments", "adjustments", "house_transfers", "margin_accounts", "margin_loans", "margin_interest",
-    "margin_transfers", "custody_deposits", "custody_withdrawals",
+    "payments", "adjustments", "house_transfers", "house_flows", "margin_accounts", "margin_loans",
+    "margin_interest", "margin_transfers", "custody_deposits", "custody_withdrawals",
 )  # fmt: skip
 
 

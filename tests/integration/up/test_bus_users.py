@@ -19,7 +19,7 @@ PUBLISHERS = {
     # The edge's are payments that their provider has confirmed, the demo market's are funds of its bots.
     subjects.CUSTODY_DEPOSIT_CONFIRMED: {"custody", "rest-edge", "demo", OPERATOR},
     subjects.CUSTODY_WITHDRAWAL_REQUESTED: {"custody"},
-    subjects.CUSTODY_WITHDRAWAL_COMPLETED: {"custody"},
+    subjects.CUSTODY_WITHDRAWAL_COMPLETED: {"custody", "rest-edge"},
     subjects.CUSTODY_WITHDRAWALS_CREATE: {"rest-edge"},
     subjects.TRADES_EXECUTED: {"router"},
     subjects.TRANSFERS_EXECUTED: {"router"},

@@ -21,7 +21,7 @@ import { readSession } from "./engine/session.ts";
 import { explain, secondsToWait } from "./engine/messages.ts";
 import { outcomeOf } from "./operator/alerts.ts";
 import { amountFault, previewAdjustment } from "./parts/adjustment.ts";
-import { rowsOf } from "./people/treasury.ts";
+import { referenceFault, rowsOf } from "./people/treasury.ts";
 import { isCurrent, NAVIGATION } from "./frame/navigation.tsx";
 
 // spec: A7-17
@@ -248,8 +248,21 @@ describe("the navigation", () => {
 
 describe("the treasury", () => {
   it("shows an account without anything, too", () => {
-    const account = { account: "house:fees", purpose: "fees", closedBecause: null, balances: [] };
+    const account = {
+      account: "house:fees",
+      purpose: "fees",
+      closedBecause: null,
+      closedToOutsideBecause: null,
+      balances: [],
+    };
     expect(rowsOf([account])).toEqual([{ account, balance: null }]);
+  });
+
+  it("takes an external reference that the ledger could have", () => {
+    expect(referenceFault("SEPA-2026/02#1")).toBe("");
+    expect(referenceFault("x".repeat(128))).toBe("");
+    for (const bad of ["", "x".repeat(129), "two words", 'a"b', "a\\b", "für"])
+      expect(referenceFault(bad)).not.toBe("");
   });
 });
 

@@ -4060,6 +4060,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/operator/treasury/flows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The house's money that came from outside or went there, newest first
+         * @description Only an operator with the permission `balances.read_all` may call it. The `standard` limits count the request.
+         */
+        get: operations["list_house_flows"];
+        put?: never;
+        /**
+         * Record money of the house from or to outside; beyond a bound another person approves
+         * @description Only an operator with the permission `balances.transfer` may call it. The `standard` limits count the request. The request leaves an audit record. It may be repeated under an `Idempotency-Key`.
+         */
+        post: operations["record_house_flow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/treasury/flows/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The house's money that came from outside or went there as a file, newest first
+         * @description Only an operator with the permission `balances.export` may call it. The `standard` limits count the request.
+         */
+        get: operations["export_house_flows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/treasury/flows/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One flow of the house from or to outside, or the request for it
+         * @description Only an operator with the permission `balances.read_all` may call it. The `standard` limits count the request.
+         */
+        get: operations["get_house_flow"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operator/verifications": {
         parameters: {
             query?: never;
@@ -4713,7 +4777,7 @@ export interface components {
          * @description What needs two persons.
          * @enum {string}
          */
-        ActionKind: "adjustment" | "second_factor_reset" | "account_closure" | "house_transfer" | "engine_adjustments";
+        ActionKind: "adjustment" | "second_factor_reset" | "account_closure" | "house_transfer" | "engine_adjustments" | "house_flow";
         /**
          * ActivityKind
          * @description The kinds of entries.
@@ -5947,6 +6011,12 @@ export interface components {
          */
         FileFormat: "csv" | "parquet";
         /**
+         * FlowCategory
+         * @description Why money of the house comes from outside or goes there. A report sums flows by category.
+         * @enum {string}
+         */
+        FlowCategory: "capital" | "profit" | "costs" | "settlement" | "correction";
+        /**
          * ForgotPasswordBody
          * @description The address of the account. The response is the same if no account has it.
          * @example {
@@ -6010,11 +6080,14 @@ export interface components {
         /**
          * HouseAccountResponse
          * @description An account of the house. `closedBecause` says why no money may be moved from or to it; null if it may.
+         *
+         *     `closedToOutsideBecause` says the same of money that comes from outside or goes there.
          */
         HouseAccountResponse: {
             account: string;
             purpose: string;
             closedBecause: string | null;
+            closedToOutsideBecause: string | null;
             balances: components["schemas"]["HouseBalanceResponse"][];
         };
         /**
@@ -6049,6 +6122,57 @@ export interface components {
             reference: string;
             /** Format: date-time */
             createdAt: string;
+        };
+        /**
+         * HouseFlowBody
+         * @description What came from outside into an account of the house; a negative `amount` is what went out.
+         *
+         *     `reference` names it outside: the number of a bank's transfer, or a hash of a chain. It counts once.
+         * @example {
+         *       "account": "house:insurance",
+         *       "amount": "25000",
+         *       "asset": "USDT",
+         *       "category": "capital",
+         *       "reason": "the owners fill the insurance",
+         *       "reference": "SEPA-2026-02-11-0042"
+         *     }
+         */
+        HouseFlowBody: {
+            account: string;
+            /** @example BTC */
+            asset: string;
+            /** @example -0.5 */
+            amount: string;
+            category: components["schemas"]["FlowCategory"];
+            reference: string;
+            reason: string;
+        };
+        /**
+         * HouseFlowResponse
+         * @description Money of the house that came from outside, below 0 that went there; or the request for it that another person
+         *     approves: then `status` is `waiting` or `rejected`.
+         *
+         *     `pending`: the engine has not answered yet, it is tried again. `resultCode` says why one was refused. `valueUsd` is
+         *     null where nobody knew the value.
+         */
+        HouseFlowResponse: {
+            id: string;
+            account: string;
+            asset: string;
+            /** Format: decimal */
+            amount: string;
+            category: components["schemas"]["FlowCategory"];
+            reference: string;
+            reason: string;
+            valueUsd: string | null;
+            requestedBy: string;
+            approvedBy: string | null;
+            /** @enum {string} */
+            status: "waiting" | "rejected" | "pending" | "done" | "refused";
+            resultCode: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            decidedAt: string | null;
         };
         /**
          * HouseLevelBody
@@ -29197,6 +29321,353 @@ export interface operations {
                 };
             };
             /** @description there is no such transfer: HOUSE_TRANSFER_NOT_FOUND */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_house_flows: {
+        parameters: {
+            query?: {
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description Where to go on: `X-Next-Cursor` of the page before */
+                cursor?: string | null;
+                /** @description Only flows of this account of the house */
+                account?: string | null;
+                /** @description Only flows of this category */
+                category?: components["schemas"]["FlowCategory"] | null;
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description Cursor of the next page; absent on the last */
+                    "X-Next-Cursor"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HouseFlowResponse"][];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    record_house_flow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeated request with the same key gets the first response again, for 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HouseFlowBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    /** @description `true` if this is the response of an earlier request with the same Idempotency-Key */
+                    "Idempotency-Hit"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HouseFlowResponse"];
+                };
+            };
+            /** @description the body is not valid, or the account is not open */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the reference counts already: REFERENCE_COUNTS_ALREADY */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    export_house_flows: {
+        parameters: {
+            query: {
+                /** @description Only flows of this account of the house */
+                account?: string | null;
+                /** @description Only flows of this category */
+                category?: components["schemas"]["FlowCategory"] | null;
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
+                /** @description Why the file is made; the trail keeps it */
+                reason: string;
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "text/csv": string;
+                    "application/vnd.apache.parquet": string;
+                };
+            };
+            /** @description a parameter is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_house_flow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the flow */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HouseFlowResponse"];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description there is no such flow: HOUSE_FLOW_NOT_FOUND */
             404: {
                 headers: {
                     [name: string]: unknown;

@@ -33,6 +33,8 @@ from openspot.rest_edge.operators.pending.service import PendingActions
 from openspot.rest_edge.operators.plans.routes import plan_routes
 from openspot.rest_edge.operators.plans.service import Plans
 from openspot.rest_edge.operators.treasury.accounts import LOOK_INTERVAL_S, HouseAccounts
+from openspot.rest_edge.operators.treasury.flow_routes import flow_routes
+from openspot.rest_edge.operators.treasury.flows import HouseFlows
 from openspot.rest_edge.operators.treasury.routes import treasury_routes
 from openspot.rest_edge.operators.treasury.service import HouseTransfers
 from openspot.rest_edge.operators.users.change_routes import user_change_routes
@@ -62,6 +64,7 @@ class PeopleServices:
     adjustments: Adjustments
     house_accounts: HouseAccounts
     house_transfers: HouseTransfers
+    house_flows: HouseFlows
     verifications: Verifications
     lists: Lists
     assignments: Assignments
@@ -99,6 +102,9 @@ def make_people_services(
     house_transfers = HouseTransfers(
         pool, products.runner, pending, prices, assets, settings.treasury_alone_limit * CENTS, now
     )
+    house_flows = HouseFlows(
+        pool, products.runner, pending, prices, assets, settings.adjustment_alone_limit * CENTS, now
+    )
     house_accounts = HouseAccounts(pool, engine, assets, now)
     repeat(frame, "check the levels of the house's accounts", house_accounts.look, LOOK_INTERVAL_S)
     pending.use(
@@ -107,6 +113,7 @@ def make_people_services(
             ActionKind.SECOND_FACTOR_RESET: reset,
             ActionKind.ACCOUNT_CLOSURE: closure,
             ActionKind.HOUSE_TRANSFER: house_transfers,
+            ActionKind.HOUSE_FLOW: house_flows,
             ActionKind.ENGINE_ADJUSTMENTS: BookingApproval(pool),
         }
     )
@@ -128,6 +135,7 @@ def make_people_services(
         adjustments=adjustments,
         house_accounts=house_accounts,
         house_transfers=house_transfers,
+        house_flows=house_flows,
         verifications=Verifications(pool, funds.verifications, funds.stored_documents, now),
         lists=Lists(pool),
         assignments=Assignments(pool, now),
@@ -146,6 +154,7 @@ def people_routes(prefix: str, people: PeopleServices, sessions: OperatorSession
         request_routes(prefix, people.pending, people.exports),
         adjustment_routes(prefix, people.adjustments, people.exports),
         treasury_routes(prefix, people.house_accounts, people.house_transfers, people.exports),
+        flow_routes(prefix, people.house_flows, people.exports),
         verification_routes(prefix, people.verifications, people.exports),
         list_routes(prefix, people.lists),
         assignment_routes(prefix, people.assignments),

@@ -1,5 +1,5 @@
-import { Button, Stack } from "@mantine/core";
-import { ArrowSwitchIcon, BellIcon, ListUnorderedIcon, XIcon } from "@primer/octicons-react";
+import { Button, Stack, Tabs } from "@mantine/core";
+import { ArrowSwitchIcon, BellIcon, ListUnorderedIcon, SignInIcon, XIcon } from "@primer/octicons-react";
 import { useState } from "react";
 import { Amount } from "#lib/components/Amount.tsx";
 import { Badge } from "#lib/components/Badge.tsx";
@@ -14,6 +14,8 @@ import { explainIfAny } from "../engine/messages.ts";
 import { useCan } from "../operator/session.ts";
 import { DayFilters, NO_DAYS } from "../parts/DayFilters.tsx";
 import { FilterBar } from "../parts/filters.tsx";
+import { FlowDialog } from "../parts/FlowDialog.tsx";
+import { HouseFlows } from "../parts/HouseFlows.tsx";
 import { AdjustmentBadge } from "../parts/PersonBadges.tsx";
 import { SaveAsFile } from "../parts/SaveAsFile.tsx";
 import { LevelDialog, MoveDialog } from "../parts/TreasuryDialogs.tsx";
@@ -107,11 +109,16 @@ const ENTRY_COLUMNS: readonly Column<HouseEntry>[] = [
 ];
 
 interface Asked {
-  what: "move" | "level";
+  what: "move" | "flow" | "level";
   row: HouseRow;
 }
 
-/** The house's accounts: what each is for and has, its levels, and what operators move between them. */
+const TABS = [
+  ["transfers", "Transfers"],
+  ["outside", "From and to outside"],
+] as const;
+
+/** The house's accounts: what each is for and has, its levels, what operators move between them, in and out. */
 export function TreasuryPage() {
   const query = useHouseAccounts();
   const can = useCan();
@@ -123,7 +130,7 @@ export function TreasuryPage() {
     <>
       <PageHeader title="Treasury">
         The house&apos;s own accounts at engine and ledger, the levels that they should have, and what
-        operators moved between them. No user&apos;s money is moved here.
+        operators moved between them, from outside and to it. No user&apos;s money is moved here.
       </PageHeader>
       <Stack gap="md">
         <Card flush>
@@ -148,6 +155,15 @@ export function TreasuryPage() {
                   onClick: () => setAsked({ what: "move", row }),
                 },
                 {
+                  label: "From or to outside…",
+                  icon: <SignInIcon />,
+                  disabledReason:
+                    row.account.closedToOutsideBecause === null
+                      ? lacks
+                      : `${row.account.account} ${row.account.closedToOutsideBecause}.`,
+                  onClick: () => setAsked({ what: "flow", row }),
+                },
+                {
                   label: "Set the level…",
                   icon: <BellIcon />,
                   disabledReason,
@@ -163,11 +179,33 @@ export function TreasuryPage() {
           />
         </Card>
         {shown !== null && <Movements key={shown} account={shown} onClose={() => setShown(null)} />}
-        <Transfers />
+        <Lists />
       </Stack>
       {asked?.what === "move" && <MoveDialog row={asked.row} accounts={query.data ?? []} onClose={close} />}
+      {asked?.what === "flow" && <FlowDialog row={asked.row} onClose={close} />}
       {asked?.what === "level" && <LevelDialog row={asked.row} onClose={close} />}
     </>
+  );
+}
+
+function Lists() {
+  const url = useUrlState();
+  const tab = TABS.find(([name]) => name === url.parameter("tab"))?.[0] ?? "transfers";
+  return (
+    <Tabs
+      value={tab}
+      keepMounted={false}
+      onChange={(next) => url.change({ tab: next === "transfers" ? null : next, ...NO_DAYS })}
+    >
+      <Tabs.List mb="sm">
+        {TABS.map(([name, title]) => (
+          <Tabs.Tab key={name} value={name}>
+            {title}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      {tab === "transfers" ? <Transfers /> : <HouseFlows />}
+    </Tabs>
   );
 }
 

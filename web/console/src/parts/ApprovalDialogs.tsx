@@ -9,6 +9,7 @@ export const REQUEST_TITLES: Record<OperatorRequest["kind"], string> = {
   account_closure: "Close the account",
   house_transfer: "Move money of the house",
   engine_adjustments: "Book adjustments of the engine",
+  house_flow: "Record money from or to outside",
 };
 
 const CONSEQUENCES: Record<OperatorRequest["kind"], string> = {
@@ -18,15 +19,22 @@ const CONSEQUENCES: Record<OperatorRequest["kind"], string> = {
     "The account and its personal data are deleted for good, if nothing is left on it. Records of money stay.",
   house_transfer: "The amount moves at once, in the engine and the ledger, if it is available.",
   engine_adjustments: "Whoever asked can book exactly these in the ledger then.",
+  house_flow: "The amount comes in or goes out at once, in the engine and the ledger, if it is available.",
 };
 
 /** What is asked for, in a line. */
 export function RequestSummary({ request }: { request: OperatorRequest }) {
-  const { asset, amount, category, to } = request.detail;
+  const { asset, amount, category, to, reference } = request.detail;
   if (request.kind === "house_transfer" && amount !== undefined)
     return (
       <>
         <Amount value={amount} unit={asset} /> to {to}
+      </>
+    );
+  if (request.kind === "house_flow" && amount !== undefined)
+    return (
+      <>
+        <Amount value={amount} unit={asset} signed /> as {category}, {reference} outside
       </>
     );
   if (request.kind === "engine_adjustments")
@@ -46,8 +54,10 @@ export function RequestSummary({ request }: { request: OperatorRequest }) {
 
 /** Whether a request is about an account of the house, not about a user. */
 export function isOfTheHouse({ kind }: OperatorRequest): boolean {
-  return kind === "house_transfer" || kind === "engine_adjustments";
+  return OF_THE_HOUSE.has(kind);
 }
+
+const OF_THE_HOUSE = new Set<OperatorRequest["kind"]>(["house_transfer", "engine_adjustments", "house_flow"]);
 
 /** What can be moved back. */
 const MOVES_MONEY = new Set<OperatorRequest["kind"]>(["adjustment", "house_transfer"]);

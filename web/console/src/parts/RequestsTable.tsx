@@ -67,8 +67,8 @@ export function RequestsTable({ filter, toolbar }: Props) {
         problem={explainIfAny(query.error)}
         empty={
           <EmptyState title="Nothing waits for another person">
-            Resets of a second factor, closures of accounts, larger adjustments and transfers of the house
-            appear here.
+            Resets of a second factor, closures of accounts, larger adjustments and larger movements of the
+            house&apos;s money appear here.
           </EmptyState>
         }
         actions={(request) => [

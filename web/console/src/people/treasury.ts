@@ -1,4 +1,4 @@
-/** The house's accounts, their levels, and what moves between them. */
+/** The house's accounts, their levels, and what moves between them, comes in and goes out. */
 import { useQuery } from "@tanstack/react-query";
 import { type Schemas, returned, slice, useEdge } from "../operator/client.ts";
 import { useGrowingList } from "./queries.ts";
@@ -9,6 +9,7 @@ const INTERVAL_MS = 5_000;
 export type HouseAccount = Schemas["HouseAccountResponse"];
 export type HouseBalance = Schemas["HouseBalanceResponse"];
 export type HouseTransfer = Schemas["HouseTransferResponse"];
+export type HouseFlow = Schemas["HouseFlowResponse"];
 export type HouseEntry = Schemas["HouseEntryResponse"];
 
 /** One line of the table: an account with one of its assets, or alone if it has none. */
@@ -26,6 +27,17 @@ export function rowsOf(accounts: readonly HouseAccount[]): HouseRow[] {
   );
 }
 
+const REFERENCE_LENGTH_MAX = 128;
+
+/** Why a text is no external reference, or an empty text. */
+export function referenceFault(reference: string): string {
+  if (reference === "") return "Enter what names it outside.";
+  if (reference.length > REFERENCE_LENGTH_MAX) return `At most ${REFERENCE_LENGTH_MAX} characters.`;
+  if (!/^[!#-[\]-~]*$/.test(reference))
+    return "Letters, digits and signs of ASCII, without blanks, quotes and backslashes.";
+  return "";
+}
+
 export function useHouseAccounts() {
   const { rest } = useEdge();
   return useQuery({
@@ -40,6 +52,12 @@ export function useHouseTransfers(span: Span) {
     slice(
       rest.GET("/api/v1/operator/treasury/transfers", { params: { query: { ...span, ...place } }, signal }),
     ),
+  );
+}
+
+export function useHouseFlows(span: Span) {
+  return useGrowingList<HouseFlow>(["house flows", span], ({ rest }, place, signal) =>
+    slice(rest.GET("/api/v1/operator/treasury/flows", { params: { query: { ...span, ...place } }, signal })),
   );
 }
 

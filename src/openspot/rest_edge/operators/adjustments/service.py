@@ -27,10 +27,10 @@ from openspot.kit.clock import iso_of
 from openspot.kit.database import Connection, Pool, text_of
 from openspot.rest_edge.operators.acting import Acting, record, require_permission
 from openspot.rest_edge.operators.adjustments import store
+from openspot.rest_edge.operators.adjustments.alone import cents_alone
 from openspot.rest_edge.operators.adjustments.rules import Category, needs_second_person, value_in_cents
 from openspot.rest_edge.operators.adjustments.schemas import AdjustmentBody, AdjustmentResponse
 from openspot.rest_edge.operators.adjustments.store import Adjustment, AdjustmentFilter
-from openspot.rest_edge.operators.booking.store import booked_alone
 from openspot.rest_edge.operators.pending.rules import (
     ActionKind,
     OperatorRequest,
@@ -129,9 +129,7 @@ class Adjustments:
             if not await exists(connection, user_id, lock=True):
                 raise HttpError(404, f"user {user_id} not found", "USER_NOT_FOUND")
             await lock_operator(connection, ActionKind.ADJUSTMENT, own)
-            since = self._now() - WINDOW
-            # What this person has booked alone counts too, as adjustments count for a booking.
-            of_day = await store.sum_alone(connection, own, since) + await booked_alone(connection, own, since)
+            of_day = await cents_alone(connection, own, self._now() - WINDOW)
             if needs_second_person(wanted.value_cents, of_day, self._bound_cents):
                 request = await self._pending.ask(
                     connection, acting, ActionKind.ADJUSTMENT, user_id, _detail(wanted),

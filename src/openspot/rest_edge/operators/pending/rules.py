@@ -20,10 +20,14 @@ class ActionKind(StrEnum):
     ENGINE_ADJUSTMENTS = "engine_adjustments"
     """Book what the engine alone has. Its `user_id` is `house:external`, the other side of all of them."""
 
+    HOUSE_FLOW = "house_flow"
+    """Money of the house from or to outside. Its `user_id` is the account of the house."""
+
     @property
     def subject_kind(self) -> str:
         """What the trail calls the subject of such a request."""
-        return "account" if self in (ActionKind.HOUSE_TRANSFER, ActionKind.ENGINE_ADJUSTMENTS) else "user"
+        of_house = (ActionKind.HOUSE_TRANSFER, ActionKind.ENGINE_ADJUSTMENTS, ActionKind.HOUSE_FLOW)
+        return "account" if self in of_house else "user"
 
 
 class RequestStatus(StrEnum):

@@ -23,7 +23,7 @@ from openspot.kit.database import TRANSIENT_ERRORS, Pool, text_of
 from openspot.kit.log import get_logger
 from openspot.rest_edge.operators.acting import Acting, record
 from openspot.rest_edge.operators.treasury import store
-from openspot.rest_edge.operators.treasury.rules import CLOSED, account_fault, is_low
+from openspot.rest_edge.operators.treasury.rules import CLOSED, CLOSED_TO_OUTSIDE, account_fault, is_low
 from openspot.rest_edge.operators.treasury.schemas import (
     HouseAccountResponse,
     HouseBalanceResponse,
@@ -78,6 +78,7 @@ class HouseAccounts:
                 account=account,
                 purpose=purpose,
                 closed_because=CLOSED.get(account),
+                closed_to_outside_because=CLOSED_TO_OUTSIDE.get(account),
                 balances=_balances(account, at_engine[account], ledger, levels),
             )
             for account, purpose in HOUSE_ACCOUNT_PURPOSES.items()

@@ -2,14 +2,37 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
+from enum import StrEnum
 
-from openspot.domain.ids import EXTERNAL_ACCOUNT_ID, HOUSE_ACCOUNT_PURPOSES, STAKING_ACCOUNT_ID
+from openspot.domain.ids import EXTERNAL_ACCOUNT_ID, FEE_ACCOUNT_ID, HOUSE_ACCOUNT_PURPOSES, STAKING_ACCOUNT_ID
 
-CLOSED: Mapping[str, str] = {
+
+class FlowCategory(StrEnum):
+    """Why money of the house comes from outside or goes there. A report sums flows by category."""
+
+    CAPITAL = "capital"
+    """What the owners put in or take out."""
+    PROFIT = "profit"
+    """What the house has earned and takes out."""
+    COSTS = "costs"
+    """What the house pays for, such as fees of networks and of banks, or what is paid back of it."""
+    SETTLEMENT = "settlement"
+    """What is settled with a provider of payments, prices or liquidity."""
+    CORRECTION = "correction"
+    """Something was recorded wrongly."""
+
+
+CLOSED: dict[str, str] = {
     EXTERNAL_ACCOUNT_ID: "is the outside world: deposits and withdrawals alone go through it",
     STAKING_ACCOUNT_ID: "holds what users have staked, and nothing of the house",
 }
 """The accounts that no operator moves money of, with the reason."""
+
+CLOSED_TO_OUTSIDE: Mapping[str, str] = CLOSED | {
+    # The engine refuses deposits to the fee account, and holds on it.
+    FEE_ACCOUNT_ID: "takes and gives nothing outside: move its money from or to another account of the house",
+}
+"""The accounts that no money comes into from outside or leaves to outside, with the reason."""
 
 OPEN: Mapping[str, str] = {
     account: purpose for account, purpose in HOUSE_ACCOUNT_PURPOSES.items() if account not in CLOSED
@@ -24,6 +47,13 @@ def account_fault(field: str, account: str) -> str:
     if account not in OPEN:
         return f"{field} must be one of {', '.join(OPEN)}"
     return ""
+
+
+def outside_fault(field: str, account: str) -> str:
+    """Why no money comes into the account from outside or leaves it, naming the field; empty if it may."""
+    if account in CLOSED_TO_OUTSIDE:
+        return f"{field}: {account} {CLOSED_TO_OUTSIDE[account]}"
+    return account_fault(field, account)
 
 
 def transfer_faults(source: str, destination: str) -> list[str]:

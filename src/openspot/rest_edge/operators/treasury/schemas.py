@@ -6,9 +6,14 @@ from pydantic import Field, StringConstraints
 
 from openspot.contracts.messages.message import DecimalText, TimeText
 from openspot.http.validation import Body, Currency, ExactPositiveDecimal, ResponseBody, example
+from openspot.rest_edge.operators.adjustments.schemas import AdjustedAmount
 from openspot.rest_edge.operators.schemas import Reason
+from openspot.rest_edge.operators.treasury.rules import FlowCategory
 
 HouseAccount = Annotated[str, StringConstraints(strict=True, pattern=r"^house:[a-z]{1,40}$")]
+
+ExternalReference = Annotated[str, StringConstraints(strict=True, pattern=r"^[!#-\[\]-~]{1,128}$")]
+"""Visible ASCII without blank, quote and backslash, as the ledger has references."""
 
 
 class HouseTransferBody(Body):
@@ -25,6 +30,27 @@ class HouseTransferBody(Body):
     destination: Annotated[HouseAccount, Field(alias="to")]
     asset: Currency
     amount: ExactPositiveDecimal
+    reason: Reason
+
+
+class HouseFlowBody(Body):
+    """What came from outside into an account of the house; a negative `amount` is what went out.
+
+    `reference` names it outside: the number of a bank's transfer, or a hash of a chain. It counts once.
+    """
+
+    model_config = example(
+        {
+            "account": "house:insurance", "asset": "USDT", "amount": "25000", "category": "capital",
+            "reference": "SEPA-2026-02-11-0042", "reason": "the owners fill the insurance",
+        }
+    )  # fmt: skip
+
+    account: HouseAccount
+    asset: Currency
+    amount: AdjustedAmount
+    category: FlowCategory
+    reference: ExternalReference
     reason: Reason
 
 
@@ -58,11 +84,15 @@ class HouseBalanceResponse(ResponseBody):
 
 
 class HouseAccountResponse(ResponseBody):
-    """An account of the house. `closedBecause` says why no money may be moved from or to it; null if it may."""
+    """An account of the house. `closedBecause` says why no money may be moved from or to it; null if it may.
+
+    `closedToOutsideBecause` says the same of money that comes from outside or goes there.
+    """
 
     account: str
     purpose: str
     closed_because: str | None
+    closed_to_outside_because: str | None
     balances: list[HouseBalanceResponse]
 
 
@@ -86,6 +116,30 @@ class HouseTransferResponse(ResponseBody):
     destination: Annotated[str, Field(alias="to")]
     asset: str
     amount: DecimalText
+    reason: str
+    value_usd: DecimalText | None
+    requested_by: str
+    approved_by: str | None
+    status: Literal["waiting", "rejected", "pending", "done", "refused"]
+    result_code: str | None
+    created_at: TimeText
+    decided_at: TimeText | None
+
+
+class HouseFlowResponse(ResponseBody):
+    """Money of the house that came from outside, below 0 that went there; or the request for it that another person
+    approves: then `status` is `waiting` or `rejected`.
+
+    `pending`: the engine has not answered yet, it is tried again. `resultCode` says why one was refused. `valueUsd` is
+    null where nobody knew the value.
+    """
+
+    id: str
+    account: str
+    asset: str
+    amount: DecimalText
+    category: FlowCategory
+    reference: str
     reason: str
     value_usd: DecimalText | None
     requested_by: str

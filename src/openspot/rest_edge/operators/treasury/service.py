@@ -30,14 +30,18 @@ from openspot.rest_edge.operators.pending.service import Approval, PendingAction
 from openspot.rest_edge.operators.pending.store import get as get_request
 from openspot.rest_edge.operators.pending.store import linked_with, lock_operator
 from openspot.rest_edge.operators.spans import Span
-from openspot.rest_edge.operators.treasury import store
+from openspot.rest_edge.operators.treasury import flow_store, store
+from openspot.rest_edge.operators.treasury.outside import REFERENCE_PREFIX
 from openspot.rest_edge.operators.treasury.rules import transfer_faults
 from openspot.rest_edge.operators.treasury.schemas import HouseTransferBody, HouseTransferResponse
 from openspot.rest_edge.operators.treasury.store import HouseTransfer
 
 
 class HouseTransferRules:
-    """Handles a transfer between accounts of the house. What the engine refuses stays refused: nobody owes it."""
+    """Handles what moves money of the house, within it or from and to outside.
+
+    What the engine refuses stays refused: nobody owes it.
+    """
 
     is_owed = False
 
@@ -47,7 +51,8 @@ class HouseTransferRules:
     async def settle(self, connection: Connection, transfer: Transfer, result: TransferResult, now: datetime) -> None:
         """Write the outcome into the row."""
         status = "done" if result.succeeded else "refused"
-        await store.decide(connection, transfer.subject_id, status, None if result.succeeded else result.code, now)
+        rows = flow_store if transfer.reference.startswith(REFERENCE_PREFIX) else store
+        await rows.decide(connection, transfer.subject_id, status, None if result.succeeded else result.code, now)
 
 
 @dataclass(frozen=True, slots=True)
