@@ -36,14 +36,18 @@ def verify(
 @audit_app.command()
 def export(
     path: Annotated[Path, typer.Argument(help="A file that does not exist yet, ending in .csv or .parquet")],
+    reason: Annotated[str, typer.Option(help="Why; the operators' trail keeps it")],
 ) -> None:
-    """Write the whole trail to a CSV or Parquet file, newest entry first, with every hash."""
+    """Write the whole trail to a CSV or Parquet file, newest entry first, with every hash.
+
+    The export has an entry of its own, which stands first.
+    """
     from openspot.rest_edge.operators.trail_command import TrailError
     from openspot.rest_edge.operators.trail_command import export as export_trail
     from openspot.rest_edge.settings import RestEdgeSettings
 
     try:
-        asyncio.run(export_trail(running_settings(RestEdgeSettings), path))
+        asyncio.run(export_trail(running_settings(RestEdgeSettings), path, reason))
     except TrailError as error:
         raise fail(str(error)) from error
     except OSError as error:

@@ -2,6 +2,7 @@
 
 import asyncio
 import csv
+import getpass
 import io
 import json
 from datetime import UTC, datetime, timedelta
@@ -204,16 +205,16 @@ async def test_the_export_has_every_entry_and_no_formula(
     rows = list(csv.DictReader(io.StringIO(reply.body, newline="")))
     assert [(row["entry"], row["reason"], row["address"]) for row in rows] == [("1", '\'=cmd|"x"', "192.0.2.7")]
     path = command_settings.data_dir / "trail.csv"
-    await export(command_settings, path)
+    await export(command_settings, path, "kept elsewhere")
     with path.open(newline="") as file:
-        assert [row["entry"] for row in csv.DictReader(file)] == ["3", "2", "1"]
+        assert [row["entry"] for row in csv.DictReader(file)] == ["4", "3", "2", "1"]
     with pytest.raises(FileExistsError):
-        await export(command_settings, path)
+        await export(command_settings, path, "kept elsewhere")
     table = command_settings.data_dir / "trail.parquet"
-    await export(command_settings, table)
+    await export(command_settings, table, "kept elsewhere")
     found = pyarrow.parquet.read_table(table).to_pylist()
     assert [(row["entry"], row["reason"]) for row in found] == [
-        (3, "yearly audit"), (2, "asked by phone"), (1, '=cmd|"x"'),
+        (5, "kept elsewhere"), (4, "kept elsewhere"), (3, "yearly audit"), (2, "asked by phone"), (1, '=cmd|"x"'),
     ]  # fmt: skip
     assert found[0]["time"].tzinfo is not None
     assert found[0]["previousHash"] == found[1]["hash"]
@@ -245,6 +246,30 @@ async def test_an_export_of_the_trail_needs_a_reason_and_is_the_newest_entry_of_
     assert await pool.fetchval("SELECT count(*) FROM operator_actions WHERE action = 'trail.exported'") == 2
 
 
+async def test_the_command_writes_its_own_entry_and_needs_a_reason(
+    pool: asyncpg.Pool, command_settings: RestEdgeSettings
+) -> None:
+    await write(pool, act("u1"))
+    path = command_settings.data_dir / "trail.csv"
+    for bad in ("", "  no  ", "x" * 501, "two\nlines"):
+        with pytest.raises(TrailError, match="reason"):
+            await export(command_settings, path, bad)
+    assert not path.exists() and await pool.fetchval("SELECT count(*) FROM operator_actions") == 1
+    await export(command_settings, path, " yearly audit ")
+    with path.open(newline="") as file:
+        newest, first = csv.DictReader(file)
+    assert (newest["operator"], newest["action"], newest["reason"]) == (
+        f"shell:{getpass.getuser()}", "trail.exported", "yearly audit",
+    )  # fmt: skip
+    assert (newest["subjectKind"], newest["subjectId"], json.loads(newest["after"])["format"]) == (
+        "list",
+        "trail",
+        "csv",
+    )
+    assert newest["previousHash"] == first["hash"]
+    assert (await verify(command_settings)).entries == 2
+
+
 async def test_an_export_that_cannot_be_written_whole_leaves_no_file(
     pool: asyncpg.Pool, command_settings: RestEdgeSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -254,11 +279,11 @@ async def test_an_export_that_cannot_be_written_whole_leaves_no_file(
     )
     path = command_settings.data_dir / "trail.csv"
     with pytest.raises(TrailError, match="not running here"):
-        await export(lost, path)
+        await export(lost, path, "kept elsewhere")
     assert not path.exists()
     monkeypatch.setattr("openspot.rest_edge.operators.trail_command.has_parquet", lambda: False)
     with pytest.raises(TrailError, match="Parquet needs pyarrow"):
-        await export(command_settings, path.with_suffix(".parquet"))
+        await export(command_settings, path.with_suffix(".parquet"), "kept elsewhere")
 
 
 async def test_an_export_of_many_pages_is_whole(
@@ -267,9 +292,9 @@ async def test_an_export_of_many_pages_is_whole(
     monkeypatch.setattr("openspot.rest_edge.operators.trail_pages.EXPORT_PAGE", 2)
     await write(pool, *(act(f"u{number}") for number in range(4)))
     path = command_settings.data_dir / "trail.csv"
-    await export(command_settings, path)
+    await export(command_settings, path, "kept elsewhere")
     with path.open(newline="") as file:
-        assert [row["subjectId"] for row in csv.DictReader(file)] == ["u3", "u2", "u1", "u0"]
+        assert [row["subjectId"] for row in csv.DictReader(file)] == ["trail", "u3", "u2", "u1", "u0"]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The commands `openspot audit …`: they check the trail of operators, and write it to a file."""
 
+import getpass
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from itertools import islice
@@ -10,7 +11,7 @@ from openspot.kit.database import Connection, pool_of_command
 from openspot.kit.hash_chain import FIRST_HASH
 from openspot.kit.parquet_rows import has_parquet
 from openspot.rest_edge.operators.table_files import FileFormat, csv_pieces, parquet_pieces
-from openspot.rest_edge.operators.trail import entries, fault_of
+from openspot.rest_edge.operators.trail import OperatorAction, entries, fault_of, record_action
 from openspot.rest_edge.operators.trail_heads import HEADS_NAME, Head, HeadError, kept_heads, read_head
 from openspot.rest_edge.operators.trail_pages import COLUMNS, Trail, TrailFilter
 from openspot.rest_edge.settings import RestEdgeSettings
@@ -54,24 +55,39 @@ async def verify(settings: RestEdgeSettings, given: Sequence[str] = ()) -> Verif
     return Verified(number, heads, erased, Head(number, previous))
 
 
-async def export(settings: RestEdgeSettings, path: Path) -> None:
+async def export(settings: RestEdgeSettings, path: Path, reason: str) -> None:
     """Write the whole trail to a new file: Parquet if its name ends so, otherwise CSV.
 
-    A file that could not be written whole is removed again. Raises TrailError, or OSError, as if the file exists
-    already.
+    The entry of the file, in the name of the account of this machine, is written before and stands first in it. A file
+    that could not be written whole is removed again. Raises TrailError, as for a reason that the trail does not take,
+    or OSError, as if the file exists already.
     """
     wanted = FileFormat.PARQUET if path.suffix.lower() == f".{FileFormat.PARQUET}" else FileFormat.CSV
     if wanted is FileFormat.PARQUET and not has_parquet():
         raise TrailError("Parquet needs pyarrow: install openspot[parquet], or name a file that ends in .csv")
+    try:
+        action = _exported(reason.strip(), wanted)
+    except ValueError as error:
+        raise TrailError(str(error)) from error
     pieces_of = parquet_pieces if wanted is FileFormat.PARQUET else csv_pieces
     with path.open("xb") as file:
         try:
             async with pool_of_command(settings, TrailError) as pool:
+                async with pool.acquire() as connection, connection.transaction():
+                    await record_action(connection, action)
                 async for piece in pieces_of(COLUMNS, Trail(pool).pages(TrailFilter())):
                     file.write(piece)
         except BaseException:
             _remove(path)
             raise
+
+
+def _exported(reason: str, wanted: FileFormat) -> OperatorAction:
+    """The entry of a file of the whole trail. Raises ValueError for a reason that the trail does not take."""
+    if not reason.isprintable():
+        raise ValueError("reason: must have printable characters only")
+    after = {**TrailFilter().texts(), "format": wanted.value}
+    return OperatorAction(f"shell:{getpass.getuser()}", "trail.exported", "list", "trail", reason, {}, after)
 
 
 def _remove(path: Path) -> None:
