@@ -157,13 +157,14 @@ def restore(
     try:
         archive.require_empty()
         with _alone(target.draft):
-            target.clear()
+            # The archive first: what it placed is known by the draft of the data directory.
             archive.clear()
+            target.clear()
             try:
                 return _restore(place, chosen, point, target, terms, events_skipped, step)
             except Exception:
-                target.clear()
                 archive.clear()
+                target.clear()
                 raise
     except (OSError, LossError, StatedFaultError) as error:
         raise BackupError(f"nothing was restored: {error}") from error

@@ -92,3 +92,63 @@ async def test_a_restore_that_was_killed_or_failed_leaves_no_archive_and_can_be_
     (data_dir / "other").unlink()
     await site.restore(data_dir, bus_accounts.next_url(), archive=folder)
     assert files_in(folder) == files
+
+
+async def test_a_restore_that_was_killed_between_the_archive_and_the_data_directory_can_be_begun_again(
+    files: set[Path], site: BackupSite, bus_accounts: BusAccounts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, data_dir = tmp_path / "new-disk", tmp_path / "restored"
+    draft = data_dir.with_name("restored.restoring")
+    top = {path.parts[0] for path in files}
+    rename = Path.rename
+
+    def killed_at(doomed: Path) -> None:
+        def renamed(path: Path, target: Path) -> Path:
+            if target == doomed:
+                raise KilledError
+            return rename(path, target)
+
+        monkeypatch.setattr(Path, "rename", renamed)
+
+    # Before the last entry of the archive, and when all of it is there.
+    for doomed, there in ((folder / max(top), top - {max(top)}), (data_dir, top)):
+        killed_at(doomed)
+        with pytest.raises(KilledError):
+            await site.restore(data_dir, bus_accounts.next_url(), archive=folder)
+        assert set(names_in(folder, "*")) == there | {draft.name} and draft.exists() and not data_dir.exists()
+    monkeypatch.setattr(Path, "rename", rename)
+    # What somebody put there since is not removed.
+    (folder / "other").write_text("other", "utf-8")
+    with pytest.raises(BackupError, match="new-disk is not empty"):
+        await site.restore(data_dir, bus_accounts.next_url(), archive=folder)
+    assert files_in(folder) > files
+    (folder / "other").unlink()
+    await site.restore(data_dir, bus_accounts.next_url(), archive=folder)
+    assert files_in(folder) == files
+
+
+async def test_files_of_a_platform_that_was_restored_are_never_taken_for_those_of_a_killed_restore(
+    files: set[Path], site: BackupSite, bus_accounts: BusAccounts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, data_dir = tmp_path / "new-disk", tmp_path / "restored"
+    rename = Path.rename
+
+    def renamed(path: Path, target: Path) -> Path:
+        moved = rename(path, target)
+        if target == data_dir:
+            raise KilledError
+        return moved
+
+    monkeypatch.setattr(Path, "rename", renamed)
+    with pytest.raises(KilledError):
+        await site.restore(data_dir, bus_accounts.next_url(), archive=folder)
+    monkeypatch.setattr(Path, "rename", rename)
+    left = files_in(folder)
+    assert left > files and data_dir.exists()
+    # The platform goes elsewhere, and another restore leaves a draft: the list does not know that one.
+    data_dir.rename(tmp_path / "moved")
+    with pytest.raises(KilledError):
+        await site.restore(data_dir, bus_accounts.next_url(), archive=tmp_path / "third", step=Killer(1))
+    with pytest.raises(BackupError, match="new-disk is not empty"):
+        await site.restore(data_dir, bus_accounts.next_url(), archive=folder)
+    assert files_in(folder) == left
