@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from openspot.http.operator_alerts import AlertKind
+from openspot.kit.clock import iso_from_ms
 from openspot.kit.disk import MEBIBYTE, DiskSpace
 from openspot.kit.process_ends import ProcessEnd
 
@@ -164,7 +165,11 @@ class Rules:
     def _restarts(self, seen: Observation) -> Finding | None:
         newest = seen.at * 1000 - RESTART_WINDOW_MS
         return _named(
-            {f"{end.process} {end.at_ms}": end.text for end in seen.ends if end.at_ms > newest and not end.is_asked}
+            {
+                f"{end.process} {iso_from_ms(end.at_ms)}": end.text
+                for end in seen.ends
+                if end.at_ms > newest and not end.is_asked
+            }
         )
 
     def _lags(self, seen: Observation) -> Finding | None:

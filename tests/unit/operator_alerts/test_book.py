@@ -3,7 +3,20 @@
 import pytest
 
 from openspot.http.operator_alerts import AlertKind
-from openspot.operator_alerts.book import GREW, OVER, QUIET_S, RAISED, REPEATED, TOLD_MAX, AlertBook
+from openspot.operator_alerts.book import (
+    ALONE_MAX,
+    ALONE_WINDOW_S,
+    GATHER_S,
+    GREW,
+    OVER,
+    QUIET_S,
+    RAISED,
+    REPEATED,
+    TEXT_LENGTH_MAX,
+    TOLD_MAX,
+    AlertBook,
+    AlertMessage,
+)
 from openspot.operator_alerts.kinds import ABOUT
 from openspot.operator_alerts.rules import Finding
 
@@ -20,8 +33,12 @@ class Told:
 
     def at(self, now: float, *subjects: str) -> list[str]:
         """The events that are told when these subjects are wrong; none if none are."""
+        return [message.event for message in self.messages(now, *subjects)]
+
+    def messages(self, now: float, *subjects: str) -> list[AlertMessage]:
+        """As `at`, the messages."""
         finding = Finding(", ".join(subjects), frozenset(subjects)) if subjects else None
-        return [message.event for message in self.book.take({self.kind: finding}, now)]
+        return self.book.take({self.kind: finding}, now)
 
 
 def test_it_is_told_once_and_repeated_after_the_interval() -> None:
@@ -108,3 +125,65 @@ def test_few_subjects_are_told_by_name_again_once_many_were_repeated_as_few() ->
     assert told.at(600, "a") == [REPEATED]
     assert told.at(610, "a", "b") == [GREW]
     assert told.at(620, "a", "b") == []
+
+
+def test_a_few_growths_are_told_by_themselves_and_the_others_together() -> None:
+    told, names = Told(), [f"market {number:03}" for number in range(150)]
+    seen = [(now, each) for now in range(100) for each in told.messages(10.0 * now, *names[: now + 1])]
+    assert [(now, each.event) for now, each in seen] == [
+        (0, RAISED), *((number, GREW) for number in range(1, ALONE_MAX + 1)), (63, GREW),
+    ]  # fmt: skip
+    last = seen[-1][1]
+    assert last.at == 1000 * (10 * ALONE_MAX + GATHER_S)
+    assert last.text.startswith("60 more: market 004, market 005, ") and " and 50 others. In all 64 now: " in last.text
+    assert len(last.text) <= TEXT_LENGTH_MAX
+
+
+def test_what_was_gone_before_it_was_told_is_told_with_the_others() -> None:
+    told = Told()
+    for number in range(ALONE_MAX + 1):
+        assert told.at(number, *"abcd"[: number + 1]) == [GREW if number else RAISED]
+    assert told.at(10, "a", "x") == told.at(20, "a", "y") == told.at(30, "a") == []
+    [message] = told.messages(ALONE_MAX + GATHER_S, "a")
+    assert (message.event, message.text) == (GREW, "2 more: x, y. In all 1 now: a")
+    assert told.at(ALONE_MAX + GATHER_S + 1, "a", "x", "y") == [], "they are told"
+
+
+def test_growth_is_told_by_itself_again_after_an_hour() -> None:
+    told = Told()
+    for number in range(ALONE_MAX + 1):
+        told.at(number, *"abcd"[: number + 1])
+    later = ALONE_WINDOW_S + ALONE_MAX
+    for now in range(600, int(later), 600):
+        told.at(now, "a")
+    assert told.at(later + 1, "a", "x") == [GREW]
+
+
+def test_so_many_come_and_go_that_only_a_bound_of_them_is_kept() -> None:
+    told, names = Told(), [str(number) for number in range(ALONE_MAX)]
+    for number in range(ALONE_MAX + 1):
+        told.at(number, "a", *names[:number])
+    for now in range(10, 500, 10):
+        assert told.at(now, "a", *(f"{now} {number}" for number in range(20))) == []
+    assert len(told.book.states[KIND].waiting) == TOLD_MAX
+    [message] = told.messages(ALONE_MAX + GATHER_S, "a")
+    assert message.text.startswith("at least 200 more: ")
+
+
+def test_what_comes_and_goes_is_told_a_few_times_and_then_as_one_alert() -> None:
+    told, seen = Told(), []
+    for now in range(0, 3600, 10):
+        # Wrong for a minute, sound for two.
+        seen += told.at(now, *(["a"] if now % 180 < 60 else []))
+    assert [seen.count(event) for event in (RAISED, OVER)] == [ALONE_MAX + 1, ALONE_MAX], seen
+    assert told.at(3600) == []
+    assert told.at(3600 + GATHER_S) == [OVER]
+
+
+def test_the_end_says_of_how_many_it_is() -> None:
+    told = Told()
+    told.at(0, "a", "b", "c")
+    told.at(10, "a")
+    told.at(20)
+    [message] = told.messages(20 + QUIET_S)
+    assert (message.event, message.text) == (OVER, "it concerned 3 in all; at last: a")

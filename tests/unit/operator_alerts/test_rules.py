@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from openspot.http.operator_alerts import AlertKind
+from openspot.kit.clock import iso_from_ms
 from openspot.kit.disk import MEBIBYTE, DiskSpace
 from openspot.kit.process_ends import ProcessEnd
 from openspot.operator_alerts.kinds import ABOUT
@@ -63,7 +64,7 @@ def test_an_end_of_a_process_is_told_for_half_an_hour_with_its_cause() -> None:
     seen = Observation(NOW, ends=(end(30), end(29.9), end(1, is_asked=True)))
     found = rules().judge(seen)[AlertKind.SERVICE_RESTARTED]
     assert found == Finding(
-        "Ledger ended at 2027-01-15 07:30:06 UTC: signal SIGKILL", frozenset({f"ledger {end(29.9).at_ms}"})
+        "Ledger ended at 2027-01-15 07:30:06 UTC: signal SIGKILL", frozenset({f"ledger {iso_from_ms(end(29.9).at_ms)}"})
     )
 
 
