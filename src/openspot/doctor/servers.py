@@ -38,6 +38,10 @@ def database_findings(url: str, settings: Any) -> Iterator[Finding]:
             # The last: a statement that takes too long ends the transaction.
             yield from sealing_findings(connection, settings)
     except psycopg.Error as error:
+        if isinstance(error, psycopg.ProgrammingError) and error.sqlstate is None:
+            # No server said this. What the address is refused for may be a part of its password.
+            yield problem("database", "the address in DATABASE_URL cannot be read", "percent-encode user and password")
+            return
         yield problem("database", f"the database {without_password(url)} does not answer: {str(error).strip()}",
                       "start it, or set DATABASE_URL")  # fmt: skip
 

@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AliasChoices, BeforeValidator, Field, ValidationError
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from openspot.domain.volatility import VolatilityRules
+from openspot.kit.addresses import sound_address, sound_addresses
 from openspot.kit.clock import NANOSECONDS_PER_S
 
 PREFIX = "OPENSPOT_"
+DatabaseAddress = Annotated[str, AfterValidator(sound_address("postgresql"))]
+"""An address of PostgreSQL, or empty."""
 Port = Annotated[int, Field(ge=1, le=65535)]
 EmptyIsNone = BeforeValidator(lambda value: None if value == "" else value)
 """Marks a setting that may be None: an environment variable expresses that by being empty."""
@@ -39,15 +42,18 @@ TOKEN_SECRET_LENGTH_MIN = 32
 class Settings(BaseSettings):
     """The settings of every process, with defaults and bounds."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", populate_by_name=True)
+    # An error that quoted what was given would show passwords.
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, extra="ignore", populate_by_name=True, hide_input_in_errors=True
+    )
 
     # Where things are
-    database_url: str = Field(
+    database_url: DatabaseAddress = Field(
         default="",
         validation_alias=AliasChoices("database_url", "DATABASE_URL"),
         description="PostgreSQL address; empty: `openspot up` starts an embedded server",
     )
-    nats_url: str = Field(
+    nats_url: Annotated[str, AfterValidator(sound_addresses("nats", "tls", "ws", "wss"))] = Field(
         default="",
         validation_alias=AliasChoices("nats_url", "NATS_URL"),
         description="NATS addresses, with commas between those of a cluster. They may hold user and password, "

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.http.edge_settings import PageOriginSettings
-from openspot.kit.settings import Port, UserTokenSettings, address_for_clients, own_host
+from openspot.kit.settings import DatabaseAddress, Port, UserTokenSettings, address_for_clients, own_host
 
 _SUFFIX = "_subscriptions"
 
@@ -16,7 +16,7 @@ class SubscriptionSettings(EngineConnectionSettings, UserTokenSettings, PageOrig
 
     subscriptions_host: str = own_host("subscription service")
     subscriptions_port: Port = Field(default=3060, description="Subscription service")
-    subscriptions_database_url: str = Field(
+    subscriptions_database_url: DatabaseAddress = Field(
         default="",
         description="PostgreSQL address of the subscription service's own database; empty: the database `<name>"
         f"{_SUFFIX}` on the server of `DATABASE_URL`, which `openspot up` creates",

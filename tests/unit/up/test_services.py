@@ -3,7 +3,7 @@
 import pytest
 
 from openspot.up import services
-from openspot.up.services import SERVICES, SHARING, PlatformSettings, addresses, enabled, grouped
+from openspot.up.services import SERVICES, SHARING, PlatformSettings, addresses, enabled, grouped, without_password
 from openspot.up.supervisor import child_settings
 from openspot.web_server.settings import WebServerSettings
 
@@ -18,13 +18,16 @@ def shown(name: str, **settings: str) -> str:
         ("postgresql://db/x", "postgresql://db/x"),
         ("postgresql://openspot@/openspot?host=/a:b@c/d&port=5432", "postgresql://openspot@/openspot?host=/a:b@c/d&port=5432"),
         ("postgresql://me:se%40cr:et@db:5432/x", "postgresql://me:***@db:5432/x"),
-        ("postgresql://me:s@cr/et@db/x", "postgresql://me:***@db/x"),
         ("postgresql://:secret@db/x", "postgresql://:***@db/x"),
         ("postgresql://db/x?user=me&password=secret&sslmode=require", "postgresql://db/x?user=me&password=***&sslmode=require"),
     ],
 )  # fmt: skip
 def test_a_database_address_is_shown_without_its_password(url: str, expected: str) -> None:
     assert shown("PostgreSQL", database_url=url) == expected
+
+
+def test_a_password_is_hidden_in_an_address_that_no_setting_takes() -> None:
+    assert without_password("postgresql://me:s@cr/et@db/x") == "postgresql://me:***@db/x"
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,19 @@
 
 from typing import Annotated
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field, field_validator
 
+from openspot.kit.addresses import sound_address
 from openspot.kit.settings import Generated, Settings
 
 SEALING_SECRET_LENGTH_MIN = 32
 FORMER_SECRETS_MAX = 8
 SEPARATOR = ","
+STORAGES = (
+    "memory", "redis", "rediss", "redis+unix", "redis+cluster", "redis+sentinel", "valkey", "valkeys", "valkey+unix",
+    "valkey+cluster", "valkey+sentinel", "memcached", "mongodb", "mongodb+srv",
+)  # fmt: skip
+"""The kinds of stores that the library `limits` can use."""
 
 
 class ApiKeySettings(Settings):
@@ -25,7 +31,7 @@ class ApiKeySettings(Settings):
         "begun, with commas between them: what they sealed can be opened; empty: those that `openspot secrets rotate` "
         "kept in the data directory",
     )
-    throttle_storage: str = Field(
+    throttle_storage: Annotated[str, AfterValidator(sound_address(*STORAGES))] = Field(
         default="memory://",
         description="Where counts and used signatures live: memory://, redis:// (extra redis), valkey:// (extra "
         "valkey). Edges that run side by side need a shared one",
