@@ -226,6 +226,33 @@ def test_lists_are_narrowed_by_days_and_saved_as_files(console: Console, eve: di
 
 
 @pytest.mark.proof
+def test_a_file_that_is_refused_leaves_the_page_as_it_is(console: Console) -> None:
+    page = console.page
+    unknown = "x" * 43
+    console.open("/treasury", "Treasury")
+    page.route(
+        "**/api/v1/operator/downloads",
+        lambda route: route.fulfill(
+            status=201,
+            json={"path": f"/downloads/{unknown}", "expiresAt": "2030-01-01T00:00:00Z"},
+            headers={"Access-Control-Allow-Origin": "*"},
+        ),
+    )
+    page.get_by_role("button", name="Save as a file").click()
+    dialog = console.dialog("Save the list as a file?")
+    dialog.get_by_role("textbox", name="Reason").fill("yearly audit")
+    with page.expect_request(f"**/downloads/{unknown}") as asked, page.expect_download() as refused:
+        dialog.get_by_role("button", name="Save the file").click()
+    assert refused.value.suggested_filename == "refused.json"
+    assert "DOWNLOAD_LINK_UNKNOWN" in refused.value.path().read_text()
+    # The link is the whole credential, and says nothing of where it was.
+    assert not {"authorization", "cookie", "referer"} & asked.value.all_headers().keys()
+    expect(console.toast("The browser saves the file")).to_be_visible()
+    expect(page.get_by_role("heading", name="Treasury")).to_be_visible()
+    expect(page).to_have_url(re.compile("/treasury$"))
+
+
+@pytest.mark.proof
 def test_money_of_the_house_moves_and_a_level_is_set(console: Console, operator: Operator) -> None:
     operator.fund("house:payments", USDC="50")
     console.open("/treasury", "Treasury")
@@ -249,6 +276,7 @@ def test_money_of_the_house_moves_and_a_level_is_set(console: Console, operator:
     expect(console.row("Movements of house:insurance", "treasury")).to_be_visible()
 
 
+@pytest.mark.proof
 def test_money_of_the_house_comes_from_outside_and_a_reference_counts_once(
     console: Console, operator: Operator
 ) -> None:

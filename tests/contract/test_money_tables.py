@@ -66,6 +66,7 @@ WITHOUT_MONEY = {
     "user_notes": PEOPLE,
     "user_limits": "what a user may do: nothing has moved",
     "operator_requests": "what an operator asked for; the rows made of it are compared",
+    "download_links": "what a link is for, for a minute",
     "house_levels": "what an account should have: nothing has moved",
     "payment_events": "what the provider said of a payment, without amounts; payments are compared",
     "custody_addresses": "where deposits may come in",

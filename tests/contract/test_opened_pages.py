@@ -15,6 +15,7 @@ EVERY_PAGE = "*"
 PAGES = {
     "/session": EVERY_PAGE,
     "/views": EVERY_PAGE,
+    "/downloads": EVERY_PAGE,
     "/users/{userId}/subscription": "/plans",
     "/users": "/users",
     "/bulk/decide-verifications": "/verifications",

@@ -49,7 +49,8 @@ SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
 )
 JSON_TYPE = (b"content-type", b"application/json")
 PIPELINE_KEY = "openspot.pipeline"
-"""Where the scope of a WebSocket connection holds its pipeline, for requests that come on it (`inner_requests`)."""
+"""Where a scope holds its pipeline: for requests that come on a WebSocket connection (`inner_requests`), and for a
+request that stands for another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,7 @@ class Pipeline:
             raise RuntimeError(f"this application does not take {scope['type']} connections")
         began = time.perf_counter()
         context = RequestContext(self._next_request_id(), scope, receive, self._limits.body)
-        scope[SCOPE_KEY] = context
+        scope[SCOPE_KEY], scope[PIPELINE_KEY] = context, self
         reserved = False
         is_timed = True
         self._in_flight += 1

@@ -128,6 +128,7 @@ DESCRIPTOR = Descriptor(
             "house_transfers",
             "house_flows",
             "house_levels",
+            "download_links",
             "operator_roles",
             "operator_actions",
             "operator_action_origins",

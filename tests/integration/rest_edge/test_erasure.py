@@ -49,6 +49,7 @@ NO_USERS = {
     "position_refused_trades", "fair_prices", "fair_price_samples", "operator_prices", "archive_batches",
     "archive_floors", "price_alert_markets", "report_movements", "report_volumes", "report_users", "report_reserves",
     "reserve_proofs", "reserve_nodes", "withdrawal_assignments", "house_transfers", "house_levels", "house_flows",
+    "download_links",
     "listed_networks", "listed_network_assets", "transfer_pauses", "report_loans",
     "engine_action_positions", "sealing_keys", "fill_notification_positions", "custody_audit_origins",
     "custody_trail_position",

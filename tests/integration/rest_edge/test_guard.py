@@ -29,7 +29,7 @@ def token_of(secret: str = SECRET, algorithm: str = "HS256", **claims: Any) -> s
 PUBLIC = {
     "POST /api/v1/auth/login", "POST /api/v1/auth/register", "POST /api/v1/auth/refresh", "POST /api/v1/auth/login/mfa",
     "POST /api/v1/auth/forgot-password", "POST /api/v1/auth/reset-password", "POST /api/v1/auth/verify-email",
-    "GET /api/v1/markets", "GET /api/v1/markets/asset-prices",
+    "GET /api/v1/downloads/{ticket}", "GET /api/v1/markets", "GET /api/v1/markets/asset-prices",
     "GET /api/v1/markets/tickers", "GET /api/v1/markets/{symbol}", "GET /api/v1/markets/{symbol}/ticker",
     "GET /api/v1/markets/{symbol}/orderbook", "GET /api/v1/markets/{symbol}/trades",
     "GET /api/v1/markets/{symbol}/agg-trades",

@@ -24,6 +24,8 @@ from openspot.rest_edge.operators.assignments.service import Assignments
 from openspot.rest_edge.operators.booking.service import BookingApproval
 from openspot.rest_edge.operators.bulk.routes import bulk_routes
 from openspot.rest_edge.operators.bulk.service import BulkActions
+from openspot.rest_edge.operators.downloads.routes import download_routes
+from openspot.rest_edge.operators.downloads.service import DownloadLinks
 from openspot.rest_edge.operators.exports import Exports
 from openspot.rest_edge.operators.lists.routes import list_routes
 from openspot.rest_edge.operators.lists.service import Lists
@@ -50,6 +52,8 @@ from openspot.rest_edge.products.service import ProductServices
 from openspot.rest_edge.settings import RestEdgeSettings
 
 CENTS = 100
+CLEAN_UP_INTERVAL_S = 60.0
+"""How often links to files that nobody used are deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,7 @@ class PeopleServices:
     bulk: BulkActions
     plans: Plans
     exports: Exports
+    downloads: DownloadLinks
     pool: Pool
 
 
@@ -107,6 +112,8 @@ def make_people_services(
     )
     house_accounts = HouseAccounts(pool, engine, assets, now)
     repeat(frame, "check the levels of the house's accounts", house_accounts.look, LOOK_INTERVAL_S)
+    downloads = DownloadLinks(pool, now)
+    repeat(frame, "delete expired links to files", downloads.delete_expired, CLEAN_UP_INTERVAL_S)
     pending.use(
         {
             ActionKind.ADJUSTMENT: adjustments,
@@ -142,6 +149,7 @@ def make_people_services(
         bulk=BulkActions(pool, orders),
         plans=Plans(pool, bus),
         exports=Exports(pool),
+        downloads=downloads,
         pool=pool,
     )
 
@@ -159,6 +167,7 @@ def people_routes(prefix: str, people: PeopleServices, sessions: OperatorSession
         list_routes(prefix, people.lists),
         assignment_routes(prefix, people.assignments),
         bulk_routes(prefix, people.bulk, people.users, people.verifications, sessions),
+        download_routes(prefix, people.downloads),
         plan_routes(prefix, people.plans, people.exports),
         view_routes(prefix, people.pool),
     ]

@@ -2,6 +2,7 @@
 import createClient from "openapi-fetch";
 import { createContext, useContext } from "react";
 import type { components, paths } from "#gen/openapi/rest-edge.ts";
+import { saveLink } from "#lib/saveFile.ts";
 import { EdgeError } from "../engine/errors.ts";
 import { currentSession, endSession } from "../engine/session.ts";
 import {
@@ -219,7 +220,7 @@ export async function slice<Row>(call: Promise<Outcome<Row[]>>): Promise<Slice<R
   return { rows: data ?? [], next: response.headers.get("X-Next-Cursor") };
 }
 
-/** The whole text of a file that the edge makes, such as a CSV file. Throws EdgeError. */
+/** The whole of a small file that the edge has, such as a document. Throws EdgeError. */
 export async function fileOf(edge: Edge, path: string): Promise<Blob> {
   const signed = await edge.token();
   let response: Response;
@@ -232,6 +233,22 @@ export async function fileOf(edge: Edge, path: string): Promise<Blob> {
   }
   if (!response.ok) throw refusalOf(response.status, await response.json().catch(() => null));
   return response.blob();
+}
+
+/**
+ * Let the browser save an export to its disk, under a name, by a link that is used once: so the page needs no memory for
+ * it, however large it is. Throws EdgeError if there is no link; what the export refuses is saved as refused.json.
+ */
+export async function saveExport(
+  edge: Edge,
+  path: string,
+  query: URLSearchParams,
+  name: string,
+): Promise<void> {
+  const made = await returned(
+    edge.rest.POST("/api/v1/operator/downloads", { body: { path, query: query.toString(), name } }),
+  );
+  saveLink(`${edge.url}/api/v1${made.path}`);
 }
 
 export const EdgeContext = createContext<Edge | null>(null);

@@ -12,11 +12,10 @@ import { EmptyState, WarningNote } from "#lib/components/states.tsx";
 import { TimeSeries } from "#lib/components/TimeSeries.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { formatCount } from "#lib/counts.ts";
-import { saveFile } from "#lib/saveFile.ts";
 import { useNow } from "#lib/useNow.ts";
 import { useUrlState } from "#lib/urlState.ts";
 import { explainIfAny } from "../engine/messages.ts";
-import { fileOf } from "../operator/client.ts";
+import { saveExport } from "../operator/client.ts";
 import {
   type BalanceRow,
   beginOf,
@@ -327,12 +326,14 @@ function ReportTable({ name, span, filters }: { name: ReportName; span: ReportSp
           confirm="Save the file"
           act={async (edge, reason) => {
             const parameters = new URLSearchParams({ ...span, reason, format });
-            saveFile(
-              await fileOf(edge, `/operator/reports/${name}/export?${parameters.toString()}`),
+            await saveExport(
+              edge,
+              `/operator/reports/${name}/export`,
+              parameters,
               `${name}-${span.from}-${span.to}.${format}`,
             );
           }}
-          done={() => ["The file is saved", `${name}-${span.from}-${span.to}.${format}`]}
+          done={() => ["The browser saves the file", `${name}-${span.from}-${span.to}.${format}`]}
           onClose={() => setSaving(false)}
         >
           <p>The audit trail notes the file.</p>

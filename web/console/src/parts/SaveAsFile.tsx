@@ -1,8 +1,7 @@
 import { Button } from "@mantine/core";
 import { DownloadIcon } from "@primer/octicons-react";
 import { useState } from "react";
-import { saveFile } from "#lib/saveFile.ts";
-import { fileOf } from "../operator/client.ts";
+import { saveExport } from "../operator/client.ts";
 import { type Permission, useCan } from "../operator/session.ts";
 import { FileFormatChoice } from "./FileFormatChoice.tsx";
 import type { FileFormat } from "./fileFormats.ts";
@@ -42,12 +41,9 @@ export function SaveAsFile({ path, name, needs, given, holds = "with the ids of 
           confirm="Save the file"
           act={async (edge, reason) => {
             const parameters = new URLSearchParams({ ...given, reason, format });
-            saveFile(
-              await fileOf(edge, `/operator/${path}/export?${parameters.toString()}`),
-              `${name}.${format}`,
-            );
+            await saveExport(edge, `/operator/${path}/export`, parameters, `${name}.${format}`);
           }}
-          done={() => ["The file is saved", `${name}.${format}`]}
+          done={() => ["The browser saves the file", `${name}.${format}`]}
           onClose={() => setSaving(false)}
         >
           <p>Everything that fits the filters is in it, {holds}. The audit trail notes the file.</p>
