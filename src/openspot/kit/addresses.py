@@ -6,6 +6,7 @@ as a port, or all of it. So what could be read in two ways is refused before, in
 
 import re
 from collections.abc import Callable, Collection
+from typing import Any
 
 _ESCAPES = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _UNSEEN = re.compile(r"[\s\x00-\x1f\x7f\\]")
@@ -36,6 +37,12 @@ def address_fault(address: str, schemes: Collection[str]) -> str:
     if query and not all("=" in each for each in query.split("&")):
         return "must have name=value behind the question mark, with & between them; & in a value is %26"
     return ""
+
+
+def with_whole_scheme(address: Any) -> Any:
+    """An address of PostgreSQL with the scheme that every library knows; some hosts print `postgres://`."""
+    is_short = isinstance(address, str) and address.startswith("postgres://")
+    return f"postgresql://{address.removeprefix('postgres://')}" if is_short else address
 
 
 def sound_address(*schemes: str) -> Callable[[str], str]:

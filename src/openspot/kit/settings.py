@@ -12,11 +12,11 @@ from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, Valid
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from openspot.domain.volatility import VolatilityRules
-from openspot.kit.addresses import sound_address, sound_addresses
+from openspot.kit.addresses import sound_address, sound_addresses, with_whole_scheme
 from openspot.kit.clock import NANOSECONDS_PER_S
 
 PREFIX = "OPENSPOT_"
-DatabaseAddress = Annotated[str, AfterValidator(sound_address("postgresql"))]
+DatabaseAddress = Annotated[str, BeforeValidator(with_whole_scheme), AfterValidator(sound_address("postgresql"))]
 """An address of PostgreSQL, or empty."""
 Port = Annotated[int, Field(ge=1, le=65535)]
 EmptyIsNone = BeforeValidator(lambda value: None if value == "" else value)

@@ -38,7 +38,6 @@ BAD = (
     "postgresql://user@localhost:geheim/db",
     "postgresql://user:x@localhost:65536/geheim",
     "postgresql://localhost/db?user=x&password=se&geheim",
-    "postgres://user:geheim@localhost/db",
     "postgresql:/user:geheim@localhost/db",
     "user:geheim@localhost/db",
     "host=localhost password=geheim",
@@ -119,3 +118,8 @@ def test_a_command_that_gets_such_an_address_all_the_same_quotes_nothing(address
     assert SECRET not in "".join(traceback.format_exception(caught.value))
     findings = list(database_findings(address, Settings(data_dir=tmp_path)))
     assert len(findings) == 1 and SECRET not in str(findings) and "cannot be read" in str(findings)
+
+
+def test_the_short_scheme_that_some_hosts_print_is_taken_for_the_whole_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgres://user:postgres%3A%2F%2F@localhost/db")
+    assert Settings().database_url == "postgresql://user:postgres%3A%2F%2F@localhost/db"
