@@ -109,6 +109,28 @@ def test_a_trader_logs_in_places_an_order_with_a_comma_and_logs_out(
     expect(page.get_by_role("link", name=words("Log in to trade"))).to_be_visible()
 
 
+@pytest.mark.parametrize("language", ["de"])
+def test_a_refusal_is_told_in_the_language_of_the_page_and_what_has_no_words_is_marked_as_english(
+    new_window: NewWindow, words: Words
+) -> None:
+    screen = new_window(locale=LOCALES["de"])
+    page = screen.page
+    screen.expect_complaint("status of 401")
+    screen.go("/login", words("Log in"))
+    page.wait_for_load_state("networkidle")
+    page.get_by_role("textbox", name=words("Email")).fill("nobody.at.all@example.com")
+    page.get_by_role("textbox", name=words("Password")).fill(PASSWORD)
+    page.get_by_role("button", name=words("Log in")).click()
+    told = page.get_by_role("alert").filter(has_text=words("Not logged in"))
+    expect(told.get_by_text("E-Mail-Adresse oder Passwort ist falsch", exact=True)).not_to_have_attribute("lang", "en")
+    refusal = json.dumps({"statusCode": 401, "message": "the moon is full", "code": "INVALID_CREDENTIALS"})
+    headers = {"Access-Control-Allow-Origin": "*", "Content-Type": "application/json"}
+    page.route(re.compile("/auth/login$"), lambda route: route.fulfill(status=401, headers=headers, body=refusal))
+    page.get_by_role("textbox", name=words("Password")).fill(PASSWORD)
+    page.get_by_role("button", name=words("Log in")).click()
+    expect(told.get_by_text("the moon is full", exact=True)).to_have_attribute("lang", "en")
+
+
 def test_a_language_is_chosen_before_the_login_without_a_reload_and_stays(new_window: NewWindow) -> None:
     screen = new_window()
     page = screen.page

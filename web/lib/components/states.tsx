@@ -9,6 +9,8 @@ export interface Problem {
   title: string;
   /** The error in the words of whoever raised it. */
   detail: string;
+  /** The language of these words, if it is not that of the page. */
+  language?: string;
   /** What the reader can do. */
   advice: string;
 }
@@ -41,7 +43,9 @@ export function ErrorState({ problem, onRetry }: { problem: Problem; onRetry?: (
         <AlertIcon size={24} />
       </span>
       <p className={classes.title}>{problem.title}</p>
-      <p className={classes.detail}>{problem.detail}</p>
+      <p className={classes.detail} lang={problem.language}>
+        {problem.detail}
+      </p>
       <p className={classes.text}>{problem.advice}</p>
       {onRetry && (
         <Button variant="default" leftSection={<SyncIcon />} onClick={onRetry}>
@@ -59,7 +63,9 @@ export function ProblemNote({ problem }: { problem: Problem }) {
       <AlertIcon className={classes.noteIcon} />
       <div>
         <p className={classes.title}>{problem.title}</p>
-        <p className={classes.detail}>{problem.detail}</p>
+        <p className={classes.detail} lang={problem.language}>
+          {problem.detail}
+        </p>
         <p className={classes.text}>{problem.advice}</p>
       </div>
     </div>

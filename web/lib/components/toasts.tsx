@@ -2,6 +2,7 @@ import { AlertIcon, BellIcon, CheckIcon } from "@primer/octicons-react";
 import { notifications } from "@mantine/notifications";
 import type { ReactNode } from "react";
 import { t } from "../language.ts";
+import type { Problem } from "./states.tsx";
 
 /** Say that something was done. It leaves by itself. */
 export function toastDone(title: string, message?: ReactNode): void {
@@ -28,6 +29,16 @@ export function toastFailed(title: string, message: ReactNode): void {
     role: "alert",
     closeButtonProps: { "aria-label": t("Dismiss") },
   });
+}
+
+/** Say what went wrong and what to do, where there is no dialog to say it in. */
+export function toastProblem({ title, detail, language, advice }: Problem): void {
+  toastFailed(
+    title,
+    <>
+      <span lang={language}>{detail}</span>. {advice}
+    </>,
+  );
 }
 
 /** Tell what the exchange tells. One that stays is there until it is dismissed. */

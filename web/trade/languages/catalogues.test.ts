@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Message, messagesOf, placeholdersOf } from "../../eslint/messages.js";
+import type { Reasons } from "../src/api/reasons.ts";
 import { type Catalogue, type Language, LANGUAGES, several, showLanguage, t } from "#lib/language.ts";
 
 const web = join(import.meta.dirname, "../..");
@@ -10,6 +11,12 @@ const OTHERS = Object.keys(LANGUAGES).filter((language) => language !== "en") as
 
 const catalogueOf = (language: string) =>
   JSON.parse(readFileSync(join(import.meta.dirname, `${language}.json`), "utf8")) as Catalogue;
+
+/** Reasons of refusals by the English ones. `tests/unit/test_refusal_reasons.py` compares them with the services. */
+const reasonsOf = (language: string) =>
+  JSON.parse(readFileSync(join(import.meta.dirname, "reasons", `${language}.json`), "utf8")) as Reasons;
+/** Values of a reason that tell its reader nothing new: another language may leave them out. */
+const NEEDLESS = ["action", "event", "id", "kind", "name", "note", "place"];
 
 /** Every text that the sources of the trading screen show, and of what it shares with the console. */
 const messages = new Map<string, Message>(
@@ -57,6 +64,20 @@ describe.each(OTHERS)("the catalogue %s", (language) => {
       ),
     );
     expect(differing).toEqual([]);
+  });
+
+  it("has the reasons of the other catalogues, with their figures and no others", () => {
+    const reasons = Object.entries(reasonsOf(language));
+    expect(reasons.map(([english]) => english)).toEqual(Object.keys(reasonsOf("de")));
+    const wrong = reasons.filter(([english, text]) => {
+      const names = placeholdersOf(english);
+      const shown = placeholdersOf(text);
+      const isWhole = names.every((name) => shown.includes(name) || NEEDLESS.includes(name));
+      return (
+        text.trim() === "" || text.trim() !== text || !isWhole || shown.some((one) => !names.includes(one))
+      );
+    });
+    expect(wrong).toEqual([]);
   });
 
   it("has every form of plural for texts with a count, and one text for the others", () => {

@@ -62,9 +62,9 @@ startPage({
   heading: "OpenSpot",
   client,
   catalogues: {
-    de: catalogue(() => import("../languages/de.json")),
-    es: catalogue(() => import("../languages/es.json")),
-    "pt-BR": catalogue(() => import("../languages/pt-BR.json")),
+    de: catalogue(() => import("../languages/de.ts")),
+    es: catalogue(() => import("../languages/es.ts")),
+    "pt-BR": catalogue(() => import("../languages/pt-BR.ts")),
   },
   application: ({ wsUrl, ...addresses }) => {
     const exchange = connectExchange(addresses);

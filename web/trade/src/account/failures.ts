@@ -1,8 +1,7 @@
-import { toastFailed } from "#lib/components/toasts.tsx";
+import { toastProblem } from "#lib/components/toasts.tsx";
 import { explain } from "../api/messages.ts";
 
 /** Say in a toast that something failed, where there is no dialog to say it in. */
 export function tellFailure(error: unknown): void {
-  const { title, detail, advice } = explain(error);
-  toastFailed(title, `${detail}. ${advice}`);
+  toastProblem(explain(error));
 }

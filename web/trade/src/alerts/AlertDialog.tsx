@@ -8,7 +8,7 @@ import { toastDone } from "#lib/components/toasts.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
 import { t } from "#lib/language.ts";
 import { attemptKey, returned, useExchange } from "../api/client.ts";
-import { RefusedError } from "../api/errors.ts";
+import { fieldReason } from "../api/fieldReason.ts";
 import { explain } from "../api/messages.ts";
 import { useMarkets, useTickers } from "../api/queries.ts";
 import fields from "../parts/Fields.module.css";
@@ -52,10 +52,8 @@ export default function AlertDialog({ alert, symbol = null, onClose }: AlertDial
   const quote = draft.symbol?.split("-")[1] ?? "";
   const last = tickers.data?.find((ticker) => ticker.symbol === draft.symbol)?.lastPrice;
   const missing = lackOf(draft);
-  const refused = (field: string) => {
-    const reason = save.error instanceof RefusedError ? save.error.reasonFor(field) : null;
-    return reason === null ? undefined : t("It {reason}.", { reason });
-  };
+  const refused = (field: string) =>
+    fieldReason(save.error, field, (reason) => t("It {reason}.", { reason }));
   const symbols = (markets.data ?? []).filter(({ active }) => active).map((market) => market.symbol);
   return (
     <Dialog

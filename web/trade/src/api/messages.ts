@@ -1,8 +1,9 @@
 /** Every failure that a trader can meet: what happened, the exchange's own words, and what to do next. */
 import type { Problem } from "#lib/components/states.tsx";
-import { several, t, texts } from "#lib/language.ts";
+import { type Language, several, shownLanguage, SOURCE_LANGUAGE, t, texts } from "#lib/language.ts";
 import { isOffline } from "#lib/network.ts";
 import { RefusedError, UnreachableError } from "./errors.ts";
+import type { Say } from "./reasons.ts";
 
 /** In English: `explain` shows them in the language of the page. */
 type Words = readonly [title: string, advice: string];
@@ -247,41 +248,57 @@ const UNKNOWN: Words = texts([
   "Try again. If it stays, tell the operator the reason.",
 ]);
 
+/** The words of other languages for reasons. Each comes with its catalogue. */
+export const reasonsIn: Partial<Record<Language, Say>> = {};
+
+/** The words of a reason or an error, with the language that they are in if it is not that of the page. */
+export function sayReason(error: Error | string): Pick<Problem, "detail" | "language"> {
+  const said = reasonsIn[shownLanguage()]?.(error) ?? null;
+  return said === null
+    ? { detail: typeof error === "string" ? error : error.message, language: SOURCE_LANGUAGE }
+    : { detail: said };
+}
+
 /** Explains any error to the user. */
 export function explain(error: unknown, own?: OwnWords): Problem {
+  return {
+    ...sayReason(error instanceof Error ? error : String(error)),
+    ...wordsFor(error, own),
+  };
+}
+
+function wordsFor(error: unknown, own?: OwnWords): Pick<Problem, "title" | "advice"> {
   if (error instanceof UnreachableError) {
-    const detail = error.message;
     if (isOffline(error.address)) {
       const advice = error.isAskedAgain
         ? t("Check its network. The page goes on by itself; orders that rest in the book stay there.")
         : t("Check its network. The page does not send this again by itself.");
-      return { title: t("This computer is offline"), detail, advice };
+      return { title: t("This computer is offline"), advice };
     }
     const advice = error.isAskedAgain
       ? t("It may be restarting. The page tries again by itself; what you see may be old until then.")
       : t(
           "It may be restarting. The page does not send this again by itself: look whether it was done, and try again in a moment.",
         );
-    return { title: t("The exchange does not respond"), detail, advice };
+    return { title: t("The exchange does not respond"), advice };
   }
   if (error instanceof RefusedError) {
-    const wordsFor = (reasons: OwnWords["reasons"] = []) =>
+    const byReason = (reasons: OwnWords["reasons"] = []) =>
       reasons.find(([pattern]) => pattern.test(error.message))?.[1];
     const [title, advice] =
-      wordsFor(own?.reasons) ??
+      byReason(own?.reasons) ??
       own?.codes[error.code] ??
-      wordsFor(REASONS) ??
+      byReason(REASONS) ??
       CODES[error.code] ??
       STATUSES[error.status] ??
       UNKNOWN;
     const wait = error.retryAfter
       ? ` ${several(error.retryAfter, "It takes the next one in {count} second.", "It takes the next one in {count} seconds.")}`
       : "";
-    return { title: t(title), detail: error.message, advice: t(advice) + wait };
+    return { title: t(title), advice: t(advice) + wait };
   }
   return {
     title: t("The page failed"),
-    detail: error instanceof Error ? error.message : String(error),
     advice: t("Reload the page. If it happens again, report it with this message."),
   };
 }

@@ -1,7 +1,7 @@
 /** The drawings of a market: at the account, or without a session in this browser; and what was done last. */
 import { type QueryClient, useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo } from "react";
-import { toastFailed } from "#lib/components/toasts.tsx";
+import { toastFailed, toastProblem } from "#lib/components/toasts.tsx";
 import { t, texts } from "#lib/language.ts";
 import { createStore, useStore } from "#lib/store.ts";
 import { returned, type Schemas, useExchange } from "../api/client.ts";
@@ -100,10 +100,7 @@ export function useDrawings(symbol: string): DrawingList {
       );
       moved.clear();
     },
-    onError: (error) => {
-      const { title, detail, advice } = explain(error, WORDS);
-      toastFailed(title, `${detail} ${advice}`);
-    },
+    onError: (error) => toastProblem(explain(error, WORDS)),
     onSettled: () => {
       if (client.isMutating({ mutationKey: key }) === 1) void client.invalidateQueries({ queryKey: key });
     },

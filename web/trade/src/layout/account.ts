@@ -1,6 +1,6 @@
 /** Keeps layouts at the account, and brings there those of this browser. Loaded when there is something to keep. */
 import type { QueryClient } from "@tanstack/react-query";
-import { toastFailed } from "#lib/components/toasts.tsx";
+import { toastFailed, toastProblem } from "#lib/components/toasts.tsx";
 import { t } from "#lib/language.ts";
 import { type Client, returned, type Schemas } from "../api/client.ts";
 import { RefusedError } from "../api/errors.ts";
@@ -59,8 +59,7 @@ export function keepAtAccount(
           t("Keep yours once more to replace that one, or cancel to see it."),
         );
       } else {
-        const { title, detail, advice } = explain(error);
-        toastFailed(title, `${detail} ${advice}`);
+        toastProblem(explain(error));
       }
       await client.refetchQueries({ queryKey: accountLayouts(rest).queryKey });
       const found = client.getQueryData(accountLayouts(rest).queryKey)?.find((one) => one.width === width);

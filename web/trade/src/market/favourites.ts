@@ -1,7 +1,7 @@
 /** The favourite markets and other watchlists of the account; without a session favourites are kept in this browser. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { toastFailed } from "#lib/components/toasts.tsx";
+import { toastProblem } from "#lib/components/toasts.tsx";
 import { texts } from "#lib/language.ts";
 import { createStore, keep, readKept, useStore } from "#lib/store.ts";
 import { returned, type Schemas, useExchange } from "../api/client.ts";
@@ -94,10 +94,7 @@ export function useFavourites(known: readonly string[] | undefined, name = FAVOU
       // What is chosen after a logout goes along with the next login.
       movedFor = null;
     },
-    onError: (error) => {
-      const { title, detail, advice } = explain(error, WORDS);
-      toastFailed(title, `${detail} ${advice}`);
-    },
+    onError: (error) => toastProblem(explain(error, WORDS)),
     onSettled: () => {
       if (client.isMutating({ mutationKey: WATCHLISTS }) === 1)
         void client.invalidateQueries({ queryKey: WATCHLISTS });

@@ -1,14 +1,17 @@
 /** How an order is changed: the faults of the fields, and the request for it. Pure. */
+import type { ReactNode } from "react";
 import { compareDecimals } from "#lib/decimal.ts";
 import { t } from "#lib/language.ts";
 import { readScaled, toScaled } from "#lib/scaled.ts";
 import { RefusedError } from "../api/errors.ts";
+import { fieldReason } from "../api/fieldReason.ts";
+import { sayReason } from "../api/messages.ts";
 import type { Order } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
 import { type Wanted, wantedOf } from "./amending.ts";
 import { amountFault, priceFault } from "./review.ts";
 
-export type WantedFaults = Partial<Record<keyof Wanted, string>>;
+export type WantedFaults = Partial<Record<keyof Wanted, ReactNode>>;
 
 export interface Amendment {
   faults: WantedFaults;
@@ -76,9 +79,10 @@ export function refusedFields(error: unknown, order: Order): WantedFaults {
       ? t("An exit of its list would fire at once")
       : error.code === "LIST_EXIT_WOULD_FILL"
         ? t("An exit would trade at once")
-        : error.reasonFor("price");
-  const quantity = error.code === "QUANTITY_BELOW_FILLED" ? error.message : error.reasonFor("quantity");
-  const stopPrice = fires && waits ? t("The price would fire it at once") : error.reasonFor("stopPrice");
+        : fieldReason(error, "price");
+  const quantity =
+    error.code === "QUANTITY_BELOW_FILLED" ? sayReason(error).detail : fieldReason(error, "quantity");
+  const stopPrice = fires && waits ? t("The price would fire it at once") : fieldReason(error, "stopPrice");
   return {
     ...(price ? { price } : {}),
     ...(quantity ? { quantity } : {}),

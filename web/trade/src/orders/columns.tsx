@@ -6,6 +6,7 @@ import { TimeText } from "#lib/components/TimeText.tsx";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
 import { rich, t } from "#lib/language.ts";
 import { divideScaled, toScaled } from "#lib/scaled.ts";
+import { sayReason } from "../api/messages.ts";
 import { isWaiting, type Order } from "../api/orderKinds.ts";
 import { type Fill, type Market, useMarkets } from "../api/queries.ts";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
@@ -159,7 +160,7 @@ export function endedOrderColumns(places: Places): Column<Order>[] {
       id: "status",
       title: t("State"),
       cell: ({ status, rejectReason }) => (
-        <span title={rejectReason ?? undefined}>
+        <span title={rejectReason ? sayReason(rejectReason).detail : undefined}>
           <StatusBadge status={status} />
         </span>
       ),

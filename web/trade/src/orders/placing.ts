@@ -1,7 +1,6 @@
 /** Sending orders and changes of orders. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import type { Problem } from "#lib/components/states.tsx";
-import { toastDone, toastFailed } from "#lib/components/toasts.tsx";
+import { toastDone, toastProblem } from "#lib/components/toasts.tsx";
 import { t } from "#lib/language.ts";
 import { attempt, attemptsAt, useAttempt } from "../api/attempts.ts";
 import { attemptKey, returned, type Schemas, useExchange } from "../api/client.ts";
@@ -111,9 +110,8 @@ export function useAmendOrder({
 
 /** Tell of a refusal that no dialog shows. */
 export function tellRefused(error: unknown): void {
-  const tell = ({ title, detail, advice }: Problem) => toastFailed(title, `${detail}. ${advice}`);
   void import("./refusals.ts").then(
-    ({ explainOrder }) => tell(explainOrder(error)),
-    () => tell(explain(error)),
+    ({ explainOrder }) => toastProblem(explainOrder(error)),
+    () => toastProblem(explain(error)),
   );
 }

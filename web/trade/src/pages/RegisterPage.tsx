@@ -6,6 +6,7 @@ import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { rich, t } from "#lib/language.ts";
 import { returned, useExchange } from "../api/client.ts";
 import { RefusedError } from "../api/errors.ts";
+import { fieldReason } from "../api/fieldReason.ts";
 import { beginSession } from "../api/session.ts";
 import { explain } from "../api/messages.ts";
 import { AuthLayout } from "../parts/AuthLayout.tsx";
@@ -39,9 +40,8 @@ export default function RegisterPage() {
     password: passwordFault(password),
     again: again === password ? null : t("The two passwords differ."),
   };
-  const refused = registration.error instanceof RefusedError ? registration.error : null;
   const faultOf = (field: "email" | "password") =>
-    (showsFaults ? faults[field] : null) ?? refused?.reasonFor(field);
+    (showsFaults ? faults[field] : null) ?? fieldReason(registration.error, field);
   if (isTaken) {
     return (
       <AuthLayout title={t("Check your mail")} footer={<PageLink href="/login">{t("Log in")}</PageLink>}>

@@ -10,7 +10,7 @@ import { Dialog } from "#lib/components/Dialog.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState, ProblemNote } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
-import { toastDone, toastFailed } from "#lib/components/toasts.tsx";
+import { toastDone, toastProblem } from "#lib/components/toasts.tsx";
 import { t } from "#lib/language.ts";
 import { readScaled } from "#lib/scaled.ts";
 import { attemptKey, returned } from "../api/client.ts";
@@ -79,10 +79,7 @@ export function TransferList({ owner }: { owner: Owner }) {
     mutationFn: ({ id }: Transfer) =>
       returned(owner.positions.POST("/api/pms/transfers/{id}/cancel", { params: { path: { id } } })),
     onSuccess: () => toastDone(t("Transfer cancelled")),
-    onError: (error) => {
-      const { title, detail, advice } = explain(error);
-      toastFailed(title, `${detail}. ${advice}`);
-    },
+    onError: (error) => toastProblem(explain(error)),
     onSettled: () => readAgain(client),
   });
   const record = (

@@ -7,7 +7,7 @@ import { toastDone } from "#lib/components/toasts.tsx";
 import { rich, t } from "#lib/language.ts";
 import { useMfa } from "../account/queries.ts";
 import { attemptKey, returned, useExchange } from "../api/client.ts";
-import { RefusedError } from "../api/errors.ts";
+import { fieldReason } from "../api/fieldReason.ts";
 import { explain } from "../api/messages.ts";
 import { addressFault, takesTag } from "./addressFormat.ts";
 import classes from "../parts/Fields.module.css";
@@ -64,7 +64,9 @@ export function AddressDialog({
   });
   const asksCode = mfa.data?.enabled ?? false;
   const fault = address.trim() === "" ? null : addressFault(network, address.trim());
-  const refused = save.error instanceof RefusedError ? save.error.reasonFor("address") : null;
+  const refused = fieldReason(save.error, "address", (reason) =>
+    t("The address {refused}.", { refused: reason }),
+  );
   const missing = [
     label.trim() === "" && t("a name for it"),
     address.trim() === "" && (fiat ? t("the account") : t("the address")),
@@ -106,7 +108,7 @@ export function AddressDialog({
             autoComplete="off"
             spellCheck={false}
             classNames={{ input: "figures" }}
-            error={fault ?? (refused ? t("The address {refused}.", { refused }) : null)}
+            error={fault ?? refused}
             onChange={(event) => {
               setAddress(event.currentTarget.value);
               save.reset();

@@ -1,0 +1,5 @@
+import { loadReasons } from "./reasons.ts";
+
+loadReasons("es", () => import("./reasons/es.json"));
+
+export { default } from "./es.json";
