@@ -408,6 +408,12 @@ def collateral_of_an_unknown_outcome(screen: TradingScreen) -> None:
     expect(dialog.get_by_role("alert")).to_contain_text("Nobody knows yet what became of it")
     expect(dialog.get_by_role("textbox", name="Amount")).to_be_disabled()
     screen.assert_accessible("an unknown outcome")
+    # The dialog is closed and opened again: it goes on with the request, and sends no second one.
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    page.get_by_role("button", name="Move in", exact=True).click()
+    expect(dialog.get_by_role("alert")).to_contain_text("Nobody knows yet what became of it")
+    expect(dialog.get_by_role("textbox", name="Amount")).to_have_value("60")
     dialog.get_by_role("button", name="Ask again what became of it").click()
     dismiss(screen, "Collateral moved in")
     page.unroute_all(behavior="ignoreErrors")

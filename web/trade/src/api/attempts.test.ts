@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { createStore } from "#lib/store.ts";
-import { type Attempt, attempt, attemptsAt } from "./attempts.ts";
+import { type Attempt, attempt, attemptsAt, unknownAt } from "./attempts.ts";
 import { RefusedError, UnreachableError } from "./errors.ts";
 
 // What a browser has and Node lacks.
@@ -96,4 +96,19 @@ describe("attempts at a place", () => {
     await isOver;
     expect(attemptsAt("spot ada BTC-USD").get()).toBeNull();
   });
+});
+
+it("what was asked for is known at its place until its outcome is", async () => {
+  expect(unknownAt("a dialog")).toBeNull();
+  const attempts = attemptsAt("a dialog");
+  const ask = (answer: Promise<string>) => attempt(attempts, "60 USD", null, () => answer).catch(() => null);
+  const first = ask(Promise.reject(lost));
+  expect(unknownAt("a dialog")).toBe("60 USD");
+  await first;
+  expect(unknownAt("a dialog")).toBe("60 USD");
+  expect(unknownAt("another dialog")).toBeNull();
+  await ask(Promise.resolve("done"));
+  expect(unknownAt("a dialog")).toBeNull();
+  await ask(Promise.reject(refusal(400)));
+  expect(unknownAt("a dialog")).toBeNull();
 });

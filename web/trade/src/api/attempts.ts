@@ -25,6 +25,12 @@ export function attemptsAt(place: string): Attempts {
   return attempts;
 }
 
+/** What was asked for at a place by a request that is on its way, or whose outcome is not known; null without one. */
+export function unknownAt(place: string): string | null {
+  const last = places.get(place)?.get() ?? null;
+  return last === null || last.state === "refused" ? null : last.asked;
+}
+
 /**
  * Sends `body` with a key of its own. While an attempt is not known to have failed, who asks for the same sends the
  * same body with the same key, whatever `body` is by now. Throws what `send` throws.

@@ -4,7 +4,7 @@ import { EmptyState, type Problem } from "#lib/components/states.tsx";
 import { t } from "#lib/language.ts";
 import { scaledText } from "#lib/scaled.ts";
 import { countedOf, holdingsOf, marksOf } from "./figures.ts";
-import type { Move } from "./CollateralDialog.tsx";
+import type { Move } from "./asked.ts";
 import classes from "./Margin.module.css";
 import type { MarginAccount, MarginBalance } from "./queries.ts";
 import { AssetAmount } from "../parts/AssetAmount.tsx";

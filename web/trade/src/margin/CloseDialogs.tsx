@@ -7,10 +7,13 @@ import { toastDone } from "#lib/components/toasts.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
 import { rich, t } from "#lib/language.ts";
 import { floorTo, scaledText, toScaled } from "#lib/scaled.ts";
+import { unknownAt } from "../api/attempts.ts";
 import { returned, useExchange } from "../api/client.ts";
 import { type Market, useMarkets } from "../api/queries.ts";
+import { useSession } from "../api/session.ts";
 import { PercentButtons } from "../parts/PercentButtons.tsx";
 import { Result } from "../positions/Result.tsx";
+import { askedOfClosing, quantityOf } from "./asked.ts";
 import { closingOf, readPart, whyNotClosed } from "./closing.ts";
 import { closingComparisons } from "./closingComparisons.tsx";
 import { fairPriceOf, inCents, marksOf, unrealised } from "./figures.ts";
@@ -32,10 +35,14 @@ export function ClosePositionDialog({
   onClose: () => void;
 }) {
   const { rest } = useExchange();
+  const { session } = useSession();
   const { data: markets = [] } = useMarkets();
-  const [isWhole, setWhole] = useState(true);
-  const [text, setText] = useState("");
   const { positionId, symbol, side } = row;
+  const place = `closing ${session?.userId} ${positionId}`;
+  // A dialog that was closed while nobody knew the outcome goes on with it.
+  const [begun] = useState(() => quantityOf(unknownAt(place) ?? askedOfClosing(null)));
+  const [isWhole, setWhole] = useState(begun === null);
+  const [text, setText] = useState(begun ?? "");
   // The newest reading of the list counts, not the row that was clicked.
   const position = account.positions.find((known) => known.positionId === positionId) ?? row;
   const market = markets.find((known) => known.symbol === symbol);
@@ -77,6 +84,7 @@ export function ClosePositionDialog({
         );
       onClose();
     },
+    { place, asked: askedOfClosing(isWhole ? null : text.trim()) },
   );
   const fault = whyNotClosed(position, account) ?? (typeof quantity === "string" ? quantity : null);
   return (

@@ -6,21 +6,18 @@ import { toastDone } from "#lib/components/toasts.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
 import { t } from "#lib/language.ts";
 import { scaledText, toScaled } from "#lib/scaled.ts";
+import { unknownAt } from "../api/attempts.ts";
 import { returned, useExchange } from "../api/client.ts";
 import { useBalances } from "../api/queries.ts";
+import { useSession } from "../api/session.ts";
 import { PercentButtons } from "../parts/PercentButtons.tsx";
+import { askedOfMove, type Move, moveOf } from "./asked.ts";
 import { useAssets } from "./assets.ts";
 import { cutTo, marksOf } from "./figures.ts";
 import { LevelText } from "./LevelText.tsx";
 import { balanceOf, collateralFault, levelAfter, mostOut, readAmount } from "./moves.ts";
 import { type MarginAccount, useMarginRequest } from "./queries.ts";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
-
-export interface Move {
-  direction: "in" | "out";
-  /** An empty text lets the user choose. */
-  asset: string;
-}
 
 /** Moves funds between the wallet and the margin account, and shows both balances as they would be afterwards. */
 export function CollateralDialog({
@@ -34,13 +31,17 @@ export function CollateralDialog({
   onClose: () => void;
 }) {
   const { rest } = useExchange();
+  const { session } = useSession();
+  const place = `collateral ${session?.userId}`;
+  // A dialog that was closed while nobody knew the outcome goes on with it.
+  const [begun] = useState(() => moveOf(unknownAt(place), first));
   const balances = useBalances();
   const { names, placesOf } = useAssets();
   // Without an account there is no level to judge.
   const marks = marksOf(account ?? { prices: [] });
-  const [direction, setDirection] = useState(first.direction);
-  const [chosen, setAsset] = useState(first.asset);
-  const [text, setText] = useState("");
+  const [direction, setDirection] = useState(begun.direction);
+  const [chosen, setAsset] = useState(begun.asset);
+  const [text, setText] = useState(begun.amount);
   const isIn = direction === "in";
   const spotOf = (name: string) => balances.data?.find((row) => row.asset === name)?.available ?? "0";
   const source = (name: string) => (isIn ? spotOf(name) : balanceOf(account, name).available);
@@ -68,6 +69,7 @@ export function CollateralDialog({
       );
       onClose();
     },
+    { place, asked: askedOfMove({ direction, asset, amount: text.trim() }) },
   );
   const fault = collateralFault(amount, { asset, direction, free, places });
   const moved = typeof amount === "bigint" ? (isIn ? amount : -amount) : 0n;

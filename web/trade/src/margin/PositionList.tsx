@@ -10,7 +10,8 @@ import { scaledText, toScaled } from "#lib/scaled.ts";
 import { Result } from "../positions/Result.tsx";
 import { ClosePositionDialog } from "./CloseDialogs.tsx";
 import { whyNotClosed } from "./closing.ts";
-import { CollateralDialog, type Move } from "./CollateralDialog.tsx";
+import type { Move } from "./asked.ts";
+import { CollateralDialog } from "./CollateralDialog.tsx";
 import {
   fairPriceOf,
   holdingsOf,

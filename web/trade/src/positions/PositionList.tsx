@@ -1,4 +1,3 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Amount } from "#lib/components/Amount.tsx";
 import { Badge } from "#lib/components/Badge.tsx";
@@ -10,10 +9,11 @@ import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { rich, t } from "#lib/language.ts";
-import { attemptKey, returned } from "../api/client.ts";
+import { returned } from "../api/client.ts";
 import { explain, explainIfAny } from "../api/messages.ts";
+import { useOnce } from "../api/once.ts";
 import { Result } from "./Result.tsx";
-import { type Owner, type Position, readAgain, usePositions } from "./queries.ts";
+import { type Owner, type Position, usePositions } from "./queries.ts";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 
 const quoteOf = (symbol: string) => symbol.split("-")[1] ?? "";
@@ -153,11 +153,9 @@ function CloseDialog({
   position: Position;
   onClose: () => void;
 }) {
-  const client = useQueryClient();
-  const [key] = useState(attemptKey);
   const { symbol, quantity, markPrice } = position;
-  const close = useMutation({
-    mutationFn: () =>
+  const close = useOnce(
+    (key) =>
       returned(
         owner.positions.POST("/api/pms/positions/{participantId}/{symbol}/close", {
           params: {
@@ -166,12 +164,16 @@ function CloseDialog({
           },
         }),
       ),
-    onSuccess: () => {
-      readAgain(client);
-      toastDone(t("Position closed"), t("{symbol} is flat now.", { symbol }));
-      onClose();
+    {
+      reads: [["positions"]],
+      onDone: () => {
+        toastDone(t("Position closed"), t("{symbol} is flat now.", { symbol }));
+        onClose();
+      },
+      // With another quantity it is another position: the outcome of the request is known by that.
+      asking: { place: `closing spot ${owner.userId} ${symbol}`, asked: quantity },
     },
-  });
+  );
   return (
     <ConfirmDialog
       title={t("Close {symbol}?", { symbol })}
@@ -183,7 +185,7 @@ function CloseDialog({
         },
       ]}
       operator=""
-      confirm={t("Close the position")}
+      confirm={close.isUnknown ? t("Ask again what became of it") : t("Close the position")}
       danger
       isBusy={close.isPending}
       problem={close.error ? explain(close.error) : null}
