@@ -37,7 +37,7 @@ import { steer } from "./chartKeys.ts";
 import { candleAt, type LastTrade } from "./lastPrice.ts";
 import { useCompared } from "./compared.ts";
 import { barOf, type Candle, canvasValue, mergeCandles, toBar, toVolume, withNewest } from "./candles.ts";
-import { hasLine, type Own } from "./own.ts";
+import { lineWords, type Own } from "./own.ts";
 import type { OwnMarks } from "./ownMarks.ts";
 import { movedPrice, nearestPrice } from "./ownPrices.ts";
 import { tickMark } from "./tickMark.ts";
@@ -468,12 +468,10 @@ function drawnWords({
   others: readonly string[];
   quoteAsset: string;
 }): string {
-  const orders = all.filter(hasLine).length;
+  const orders = lineWords(all);
   const sentences = [
     ...readings.map(({ title, figures }) => `${title}: ${figures.join(", ") || t("none yet")}.`),
-    ...(orders > 0
-      ? [several(orders, "Your {count} open order as lines.", "Your {count} open orders as lines.")]
-      : []),
+    ...(orders === null ? [] : [orders]),
     ...(averageCost
       ? [t("Your average cost, {cost}, as a line.", { cost: amountText(averageCost, quoteAsset) })]
       : []),

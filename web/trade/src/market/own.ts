@@ -1,4 +1,6 @@
 /** What a reader has in a market, as the chart marks it. */
+import { formatCount } from "#lib/counts.ts";
+import { several, t } from "#lib/language.ts";
 import { hasLimit, isWaiting, type Order } from "../api/orderKinds.ts";
 import type { Schemas } from "../api/client.ts";
 
@@ -41,6 +43,21 @@ export const NOTHING: Own = {
   proposal: null,
   onPropose: null,
 };
+
+/** More lines than these make each drawing of the chart slow: the nearest to the price are drawn. */
+export const LINES_MAX = 50;
+
+/** How many open orders are lines of the chart, in words; null without any. */
+export function lineWords(orders: readonly Order[]): string | null {
+  const count = orders.filter(hasLine).length;
+  if (count > LINES_MAX) {
+    const values = { drawn: LINES_MAX, orders: formatCount(count) };
+    return t("The {drawn} of your {orders} open orders nearest to the price as lines.", values);
+  }
+  return count === 0
+    ? null
+    : several(count, "Your {count} open order as lines.", "Your {count} open orders as lines.");
+}
 
 /** The price of an order's line: what it waits for, or else where it rests. An order at any price has none. */
 export function linePrice(order: Order): string | null {

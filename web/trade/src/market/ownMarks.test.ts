@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { fillMarks, lineLabel, orderTitle } from "./ownMarks.ts";
+import type { Order } from "../api/orderKinds.ts";
+import { LINES_MAX, lineWords } from "./own.ts";
+import { fillMarks, lineLabel, nearestLines, orderTitle } from "./ownMarks.ts";
 
 const fill = (side: "buy" | "sell", quantity: string, executedAt: string) => ({ side, quantity, executedAt });
 const TIMES = [3600, 7200, 10_800];
@@ -39,4 +41,42 @@ test.each([
 test("while markets are compared the axis counts in percent, and a line says its price itself", () => {
   expect(lineLabel("Sell 1", "60177.5574", "0.01", true)).toBe("Sell 1 · 60,177.56");
   expect(lineLabel("Sell 1", "60177.5574", "0.01", false)).toBe("Sell 1");
+});
+
+const NOTHING_KEPT = () => false;
+/** Orders at 1, 2, 3 and so on. */
+const ladder = (count: number) =>
+  Array.from({ length: count }, (_, at) => ({
+    orderId: String(at + 1),
+    price: String(at + 1),
+    type: "limit",
+    triggerStatus: null,
+  })) as unknown as Order[];
+const namesOf = (orders: readonly Order[]) => orders.map(({ orderId }) => orderId);
+
+test("of many orders those nearest to the price are drawn, and the farthest of them says how far that is", () => {
+  const { orders, reach } = nearestLines(ladder(1000), 500.1, NOTHING_KEPT);
+  expect(orders).toHaveLength(LINES_MAX);
+  const nearest = Array.from({ length: LINES_MAX }, (_, at) => String(476 + at));
+  expect(namesOf(orders).sort()).toEqual(nearest);
+  expect(reach).toBeCloseTo(24.9);
+});
+
+test("a line that somebody holds is drawn however far it is", () => {
+  const { orders } = nearestLines(ladder(1000), 500.1, (id) => id === "1");
+  expect(orders).toHaveLength(LINES_MAX);
+  expect(namesOf(orders)).toContain("1");
+});
+
+test("few orders are all drawn, in their order, but for those without a price", () => {
+  const orders = ladder(LINES_MAX);
+  const market = { ...orders[0], orderId: "market", price: null } as unknown as Order;
+  expect(nearestLines([...orders, market], 1, NOTHING_KEPT)).toEqual({ orders, reach: null });
+});
+
+test("the chart says how many orders it draws, and of how many", () => {
+  expect(lineWords([])).toBeNull();
+  expect(lineWords(ladder(1))).toBe("Your 1 open order as lines.");
+  expect(lineWords(ladder(LINES_MAX))).toBe("Your 50 open orders as lines.");
+  expect(lineWords(ladder(1000))).toBe("The 50 of your 1,000 open orders nearest to the price as lines.");
 });

@@ -5,6 +5,7 @@ import {
   type ISeriesApi,
   type ISeriesPrimitive,
   LineStyle,
+  MismatchDirection,
   type SeriesMarker,
   type Time,
   type UTCTimestamp,
@@ -16,8 +17,18 @@ import { type Colours, light } from "#lib/theme/tokens.ts";
 import { isBound, isWaiting, type Order } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
 import { canvasValue } from "./candles.ts";
-import { type Fill, isMovable, linePrice, movedField, NOTHING, type Own } from "./own.ts";
+import {
+  type Fill,
+  isMovable,
+  linePrice,
+  LINES_MAX,
+  lineWords,
+  movedField,
+  NOTHING,
+  type Own,
+} from "./own.ts";
 import { createHandle, type Handle } from "./ownHandle.ts";
+import classes from "./ownHandle.module.css";
 
 /** What the line of an order says; of one that waits what for. */
 export function orderTitle(
@@ -36,6 +47,28 @@ export function lineLabel(title: string, price: string, tickSize: string, isInPe
   if (!isInPercent) return title;
   const places = placesOf(tickSize);
   return `${title} · ${formatDecimal(canvasValue(price).toFixed(places), places)}`;
+}
+
+/** The orders whose lines are drawn, and how far the farthest is from the price; null if all are. */
+export interface Choice {
+  orders: readonly Order[];
+  reach: number | null;
+}
+
+/** Of the orders with a line those nearest to the price; `kept` ones are among them however far they are. */
+export function nearestLines(
+  orders: readonly Order[],
+  price: number,
+  kept: (orderId: string) => boolean,
+): Choice {
+  const placed = orders.flatMap((order) => {
+    const home = linePrice(order);
+    return home === null ? [] : [{ order, distance: Math.abs(canvasValue(home) - price) }];
+  });
+  if (placed.length <= LINES_MAX) return { orders: placed.map(({ order }) => order), reach: null };
+  const rank = ({ order, distance }: (typeof placed)[number]) => (kept(order.orderId) ? -1 : distance);
+  const near = placed.sort((one, other) => rank(one) - rank(other)).slice(0, LINES_MAX);
+  return { orders: near.map(({ order }) => order), reach: Math.max(...near.map(rank)) };
 }
 
 export interface FillMark {
@@ -97,6 +130,16 @@ export function createOwnMarks(candles: ISeriesApi<"Candlestick">, holder: HTMLE
   let labelled: (title: string, price: string) => string = (title) => title;
   /** Of the pane of the candles, as it was drawn last. */
   let height = 0;
+  /** Chooses and draws the lines of orders again; null before they are shown, and once they are taken away. */
+  let drawOrders: (() => void) | null = null;
+  let chosen = { price: 0, reach: null as number | null };
+  let isChoosing = false;
+  const note = document.createElement("p");
+  note.className = classes.note ?? "";
+  // The name of the chart says it, too.
+  note.setAttribute("aria-hidden", "true");
+  note.hidden = true;
+  holder.append(note);
 
   /** Puts each handle where its line is drawn, with every drawing of the chart. */
   const follower: ISeriesPrimitive = {
@@ -107,6 +150,7 @@ export function createOwnMarks(candles: ISeriesApi<"Candlestick">, holder: HTMLE
             target.useMediaCoordinateSpace(({ mediaSize }) => {
               ({ height } = mediaSize);
               lines.forEach(placeHandle);
+              chooseAgain();
             }),
         }),
       },
@@ -123,6 +167,34 @@ export function createOwnMarks(candles: ISeriesApi<"Candlestick">, holder: HTMLE
   function placeHandle({ handle, price }: Line) {
     const y = candles.priceToCoordinate(canvasValue(price));
     handle?.place(y !== null && y >= 0 && y <= height ? y : null);
+  }
+
+  function priceNow(): number {
+    const bar = candles.dataByIndex(Number.MAX_SAFE_INTEGER, MismatchDirection.NearestLeft);
+    return bar && "close" in bar ? bar.close : 0;
+  }
+
+  /** Choose other lines once the price has gone a good part of the way to the farthest that is drawn. */
+  function chooseAgain() {
+    if (isChoosing || chosen.reach === null) return;
+    if (Math.abs(priceNow() - chosen.price) <= chosen.reach / 4) return;
+    isChoosing = true;
+    // Not within a drawing, which it would begin anew.
+    setTimeout(() => {
+      isChoosing = false;
+      drawOrders?.();
+    });
+  }
+
+  function choose(): readonly Order[] {
+    const price = priceNow();
+    const isKept = (id: string) =>
+      shown.proposal?.order.orderId === id || lines.get(id)?.handle?.isHeld() === true;
+    const { orders, reach } = nearestLines(shown.orders, price, isKept);
+    chosen = { price, reach };
+    note.hidden = reach === null;
+    note.textContent = lineWords(shown.orders);
+    return orders;
   }
 
   function move(line: Line, price: string) {
@@ -211,15 +283,15 @@ export function createOwnMarks(candles: ISeriesApi<"Candlestick">, holder: HTMLE
       const isOther = (own.onPropose === null) !== (shown.onPropose === null);
       [shown, colours] = [own, nextColours];
       labelled = (title, price) => lineLabel(title, price, market.tickSize, isInPercent);
-      const homes = new Map(own.orders.map((order) => [order.orderId, linePrice(order)]));
-      const moves = new Map(own.orders.map((order) => [order.orderId, movesOf(order)]));
-      // An order that fires while its line is held lets go of it: the price was meant as a trigger.
-      for (const [id, line] of [...lines])
-        if (isOther || !homes.get(id) || moves.get(id) !== line.moves) removeLine(id, line);
-      for (const order of own.orders) {
-        const home = homes.get(order.orderId);
-        if (home) showOrder(order, home, market);
-      }
+      if (isOther) lines.forEach((line, id) => removeLine(id, line));
+      drawOrders = () => {
+        const orders = choose();
+        const moves = new Map(orders.map((order) => [order.orderId, movesOf(order)]));
+        // An order that fires while its line is held lets go of it: the price was meant as a trigger.
+        for (const [id, line] of [...lines]) if (moves.get(id) !== line.moves) removeLine(id, line);
+        for (const order of orders) showOrder(order, linePrice(order) ?? "0", market);
+      };
+      drawOrders();
       showAverageCost();
       showLevels();
     },
@@ -238,6 +310,8 @@ export function createOwnMarks(candles: ISeriesApi<"Candlestick">, holder: HTMLE
     },
     remove() {
       candles.detachPrimitive(follower);
+      drawOrders = null;
+      note.remove();
       for (const { handle } of lines.values()) handle?.remove();
       lines.clear();
     },
