@@ -267,7 +267,7 @@ def test_an_entry_with_both_exits_is_one_request_that_the_review_names_in_full(
 
     expect(screen.row("Open orders", "Bracket 4f2a: take profit, waits for its entry")).to_be_visible()
     entry = screen.row("Open orders", "Bracket 4f2a: entry")
-    expect(entry.get_by_role("button", name=re.compile("^Change "))).to_have_count(0)
+    expect(entry.get_by_role("button", name=re.compile("^Change "))).to_have_count(1)
     screen.assert_accessible("orders of a list")
     entry.get_by_role("button", name=re.compile("^Cancel ")).click()
     question = screen.dialog("Cancel buy 2 BTC-BRL at 240?")

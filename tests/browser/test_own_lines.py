@@ -12,7 +12,8 @@ from playwright.sync_api import Locator, Route, expect
 from tests.support.stub_orders import fulfil, waiting_order
 from tests.support.trading_screen import Exchange, NewWindow
 
-SYMBOL = "ETH-USD"
+SYMBOL = "ETH-BTC"
+"""A market in which no other file trades: the first price there may be any."""
 SECONDS = 6
 DRAWN = 50
 WATCH = """() => {
@@ -45,7 +46,7 @@ class Reader:
         self._maker, self._user = (
             exchange.register(f"{secrets.token_hex(4)}.{name}@example.com") for name in ("maker", "reader")
         )
-        exchange.deposit([(self._maker, "ETH", "50"), (self._maker, "USD", "200000")])
+        exchange.deposit([(self._maker, "ETH", "50"), (self._maker, "BTC", "10000")])
         self.trade("2000")
         orders = [self._order(number) for number in range(count)]
 
@@ -80,6 +81,7 @@ class Reader:
         return self.page.locator(f"[role=slider][aria-valuenow='{price}']")
 
 
+@pytest.mark.proof
 def test_the_lines_nearest_to_the_price_are_drawn_and_others_once_the_price_is_there(
     new_window: NewWindow, exchange: Exchange
 ) -> None:

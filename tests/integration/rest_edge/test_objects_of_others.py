@@ -262,6 +262,8 @@ PUBLIC = {
     "GET /payments/routes/{routeId}",
     # The provider's own page: whoever pays sees currency and amount, and nothing of the user.
     "GET /payments/development/{id}",
+    # The ticket is the credential: 256 random bits, for one use within a minute.
+    "GET /downloads/{ticket}",
 }
 
 

@@ -25,13 +25,14 @@ NOT_FOR_USERS = {
     "POST /kyc/webhook",
     "POST /payments/callback",
     "GET /payments/development/{id}",
+    "GET /downloads/{ticket}",
     "PUT /users/{userId}/role",
     "GET /health",
     "GET /health/live",
     "GET /health/ready",
     "GET /metrics",
 }
-"""Routes of providers, operators, administrators and the development provider."""
+"""Routes of providers, operators, administrators, links to files and the development provider."""
 TIME = "2026-01-02T03:04:05.678Z"
 
 

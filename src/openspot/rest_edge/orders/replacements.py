@@ -5,8 +5,9 @@ from openspot.domain.order import TERMINAL, OrderStatus
 from openspot.domain.result_code import ResultCode
 from openspot.http.context import IdempotentOperation
 from openspot.http.errors import HttpError
+from openspot.rest_edge.orders.refusals import status_unknown
 from openspot.rest_edge.orders.schemas import BatchRefusal, Replacement, ReplacementBody, ReplaceMode
-from openspot.rest_edge.orders.service import OrderService, outcome_of, status_unknown
+from openspot.rest_edge.orders.service import OrderService, outcome_of
 
 
 class Replacements:

@@ -10,7 +10,6 @@ import hashlib
 import time
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
-from typing import Any
 
 import msgspec
 
@@ -30,7 +29,7 @@ from openspot.contracts.messages import (
     SubmitOrder,
     SubmitOrderReply,
 )
-from openspot.contracts.refusals import UNCERTAIN, RefusalCode
+from openspot.contracts.refusals import RefusalCode
 from openspot.domain.ids import short_id
 from openspot.domain.order import TERMINAL, OrderStatus
 from openspot.domain.result_code import ResultCode
@@ -44,6 +43,17 @@ from openspot.rest_edge.orders.bulk_cancel import BulkCancelTurns, OpenOrderCanc
 from openspot.rest_edge.orders.own_trades import OwnTradeFilter, OwnTradePosition
 from openspot.rest_edge.orders.positions import OrderPosition
 from openspot.rest_edge.orders.recent import OrderFilter, RecentOrderRecords, Window, newer_record
+from openspot.rest_edge.orders.refusals import (
+    INVALID,
+    already_ended,
+    amendment_refusal,
+    amendment_unknown,
+    cancel_refusal,
+    not_found,
+    rejected,
+    status_unknown,
+    submit_refusal,
+)
 from openspot.rest_edge.orders.schemas import (
     ORDER_IDS_MAX,
     BatchEntry,
@@ -62,7 +72,6 @@ OPEN_STATUSES = tuple(status.value for status in OrderStatus if status not in TE
 CANCELS_AT_A_TIME = 32
 CANCEL_PAGE = 500
 NOT_TRIED = f"one request cancels at most {ORDER_IDS_MAX} orders by clientOrderId: repeat it"
-_INVALID = frozenset({RefusalCode.VALIDATION, RefusalCode.MALFORMED})
 
 
 class OrderService:
@@ -134,7 +143,7 @@ class OrderService:
             earlier = await self.known_or_none(user_id, order_id)
             if earlier is not None:
                 return outcome_of(earlier)
-        raise _submit_refusal(order_id, reply)
+        raise submit_refusal(order_id, reply)
 
     async def place_batch(
         self, user_id: str, orders: Sequence[object], operation: IdempotentOperation
@@ -163,7 +172,7 @@ class OrderService:
         if row is None:
             row = await self._known_to_the_router(user_id, order_id, answered)
         if row is None or row.user_id != user_id:
-            raise _not_found(order_id)
+            raise not_found(order_id)
         return newer_record(row, answered) or row
 
     async def get_by_client_order_id(self, user_id: str, client_order_id: str) -> OrderRecord:
@@ -262,7 +271,7 @@ class OrderService:
             raise validation_error([str(error)]) from error
         except RequestFailedError as error:
             if error.may_have_happened:
-                raise _amendment_unknown(order_ids) from error
+                raise amendment_unknown(order_ids) from error
             raise service_unavailable("orders cannot be amended at this moment: no order router") from error
         if reply.success and len(reply.outcomes) == len(order_ids):
             for outcome in reply.outcomes:
@@ -271,16 +280,16 @@ class OrderService:
                     key = str(request.deadline)
                     tracing.end(outcome.order_id, tracing.Step.AMEND, began, key=key, symbol=outcome.order.symbol)
             return reply.outcomes
-        if reply.code in _INVALID:
+        if reply.code in INVALID:
             raise validation_error([reply.error or "not valid"])
         if reply.code is RefusalCode.BUSY:
             raise service_unavailable("orders cannot be amended at this moment")
-        raise _amendment_unknown(order_ids)
+        raise amendment_unknown(order_ids)
 
     def _amended(self, outcome: AmendmentOutcome) -> OrderRecord:
         """The record of an amended order. Raises HttpError if it was not amended."""
         if not outcome.success or outcome.order is None:
-            raise _amendment_refusal(outcome)
+            raise amendment_refusal(outcome)
         self._recent.note(outcome.order, time.monotonic())
         return outcome.order
 
@@ -303,9 +312,9 @@ class OrderService:
     async def _cancel(self, user_id: str, order_id: str, row: OrderRecord | None) -> OrderRecord:
         if row is not None:
             if row.user_id != user_id:
-                raise _not_found(order_id)
+                raise not_found(order_id)
             if row.status in TERMINAL:
-                raise _already_ended(order_id, row.status)
+                raise already_ended(order_id, row.status)
         request, began = CancelOrder(user_id, order_id, row.symbol if row is not None else ""), tracing.begin()
         try:
             reply = await self._bus.request(subjects.ORDERS_CANCEL, request, CancelOrderReply)
@@ -324,7 +333,7 @@ class OrderService:
         """The record of an order that the router cancelled. Raises HttpError as `cancel` does."""
         if reply.success:
             return await self._after_cancel(order_id, reply.order)
-        raise _cancel_refusal(order_id, reply)
+        raise cancel_refusal(order_id, reply)
 
     async def ask_to_replace(
         self, user_id: str, order_id: str, body: OrderBody, new_id: str, *, allow_failure: bool
@@ -348,7 +357,7 @@ class OrderService:
             tracing.end(new_id, tracing.Step.REQUEST, began)
         if reply.cancelled is not None or reply.placed is not None:
             return reply
-        if reply.code in _INVALID:
+        if reply.code in INVALID:
             raise validation_error([reply.error or "not valid"])
         raise service_unavailable("orders cannot be replaced at this moment")
 
@@ -494,104 +503,5 @@ def outcome_of(record: OrderRecord) -> OrderRecord:
         raise status_unknown(record.order_id)
     if record.status == OrderStatus.REJECTED:
         reason = record.reject_reason or "rejected"
-        raise _rejected(record.order_id, reason, record.status, is_engines=reason in ResultCode.__members__)
+        raise rejected(record.order_id, reason, record.status, is_engines=reason in ResultCode.__members__)
     return record
-
-
-def _rejected(order_id: str, reason: str, status: str, *, is_engines: bool) -> HttpError:
-    code = reason if is_engines else "ORDER_REJECTED"
-    return HttpError(400, reason, code, details={"orderId": order_id, "status": status})
-
-
-def _submit_refusal(order_id: str, reply: SubmitOrderReply) -> HttpError:
-    """The error for an order that the router did not take."""
-    code, reason = reply.code, reply.error or "rejected"
-    if reply.success or code in UNCERTAIN or code is RefusalCode.DUPLICATE_ORDER_ID:
-        # The id is new. If the router knows it, this request was delivered twice.
-        return status_unknown(order_id)
-    if code in _INVALID:
-        return validation_error([reason])
-    if code is RefusalCode.DUPLICATE_CLIENT_ORDER_ID:
-        return HttpError(409, reason, code.value, details={"orderId": reply.conflicting_order_id or ""})
-    if reply.order is not None:
-        return _rejected(order_id, reason, reply.order.status, is_engines=code is RefusalCode.ENGINE)
-    if code is None:
-        return status_unknown(order_id)
-    log.warning("order not taken", order_id=order_id, code=code, reason=reason)
-    return service_unavailable("orders cannot be taken at this moment")
-
-
-def _cancel_refusal(order_id: str, reply: CancelOrderReply) -> HttpError:
-    """The error for a cancel that did not succeed."""
-    code, reason = reply.code, reply.error or "not cancelled"
-    status = reply.order.status if reply.order is not None else None
-    if code is RefusalCode.NOT_FOUND:
-        return _not_found(order_id)
-    if code is RefusalCode.ALREADY_ENDED or status in TERMINAL:
-        return _already_ended(order_id, status)
-    if code is RefusalCode.NOT_OPEN:
-        return HttpError(409, reason, "ORDER_NOT_OPEN", details={"orderId": order_id})
-    if code is RefusalCode.ENGINE:
-        if reason == ResultCode.MATCHING_UNKNOWN_ORDER_ID.name:
-            return _already_ended(order_id, status)
-        return HttpError(409, reason, reason, details={"orderId": order_id})
-    if code in _INVALID:
-        return validation_error([reason])
-    log.warning("order not cancelled", order_id=order_id, code=code, reason=reason)
-    if code is None or code in UNCERTAIN:
-        # It is safe to report the outcome as unknown, because the client may send a cancel again.
-        return status_unknown(order_id)
-    return service_unavailable("orders cannot be cancelled at this moment")
-
-
-def _amendment_refusal(outcome: AmendmentOutcome) -> HttpError:
-    """The error for an order that was not amended."""
-    order_id, code, reason = outcome.order_id, outcome.code, outcome.error or "not amended"
-    status = outcome.order.status if outcome.order is not None else None
-    details = {"orderId": order_id}
-    if code is RefusalCode.NOT_FOUND:
-        return _not_found(order_id)
-    if code is RefusalCode.ALREADY_ENDED:
-        return _already_ended(order_id, status)
-    if code is RefusalCode.NOT_OPEN:
-        return HttpError(409, reason, "ORDER_NOT_OPEN", details=details)
-    if code is RefusalCode.ORDER_IN_LIST:
-        return HttpError(409, reason, code.value, details=details)
-    if code is RefusalCode.PRE_TRADE_CHECK:
-        return HttpError(400, reason, "AMENDMENT_REJECTED", details=details)
-    if code is RefusalCode.ENGINE and reason != ResultCode.ENGINE_BUSY.name:
-        return HttpError(400, reason, reason, details=details)
-    if code in _INVALID:
-        return validation_error([reason])
-    log.warning("order not amended", order_id=order_id, code=code, reason=reason)
-    if code is None or code in UNCERTAIN:
-        return status_unknown(order_id)
-    return service_unavailable("orders cannot be amended at this moment")
-
-
-def _amendment_unknown(order_ids: Sequence[str]) -> HttpError:
-    if len(order_ids) == 1:
-        return status_unknown(order_ids[0])
-    message = "no answer in time: look the orders up, or repeat the request, which amends nothing twice"
-    return HttpError(504, message, "ORDER_STATUS_UNKNOWN", details={"orderIds": list(order_ids)})
-
-
-def status_unknown(order_id: str) -> HttpError:
-    return HttpError(
-        504,
-        f"no answer in time: ask GET /orders/{order_id} what became of the order",
-        "ORDER_STATUS_UNKNOWN",
-        details={"orderId": order_id},
-    )
-
-
-def _not_found(order_id: str) -> HttpError:
-    details: dict[str, Any] = {"orderId": order_id}
-    return HttpError(404, "order not found", "ORDER_NOT_FOUND", details=details)
-
-
-def _already_ended(order_id: str, status: str | None) -> HttpError:
-    details: dict[str, Any] = {"orderId": order_id}
-    if status is not None:
-        details["status"] = status
-    return HttpError(409, f"the order is {status or 'no longer open'}", "ORDER_NOT_OPEN", details=details)
