@@ -193,7 +193,6 @@ def test_the_keyboard_finds_a_market_and_a_trade_changes_its_price(
     expect(screen.heading(book)).to_be_visible()
 
 
-@pytest.mark.proof
 def test_the_list_of_markets_says_how_many_are_below_and_shows_that_it_goes_on(new_window: NewWindow) -> None:
     screen = new_window(None, viewport={"width": 1440, "height": 480})
     page = screen.page

@@ -26,11 +26,11 @@ def test_the_dashboard_follows_the_exchange(console: Console, operator: Operator
     console.open("/", "Dashboard")
     stats = operator.call("GetExchangeStats")
     tile = console.page.get_by_role("main").get_by_role("link", name=re.compile("^Trades"))
-    expect(tile).to_contain_text(stats["trades"]["count"])
+    expect(tile).to_contain_text(f"{int(stats['trades']['count']):,}")
     expect(console.page.get_by_text(stats["matching"]["core"], exact=True)).to_be_visible()
     operator.place("alice", "sell", "3", "2", book)
     operator.place("bob", "buy", "3", "1.5", book)
-    expect(tile).to_contain_text(str(int(stats["trades"]["count"]) + 1))
+    expect(tile).to_contain_text(f"{int(stats['trades']['count']) + 1:,}")
     after = operator.call("GetExchangeStats")
     expect(console.row("Traded by symbol", book)).to_contain_text(after["trades"]["volumeBySymbol"][book])
     expect(console.page.get_by_role("main").get_by_role("link", name=re.compile("^Participants"))).to_contain_text(

@@ -156,13 +156,13 @@ def test_a_taken_port_is_named_with_its_remedy(own_folder: Path) -> None:
 
 @pytest.mark.proof
 def test_a_service_that_cannot_start_ends_the_start_with_its_reason(own_folder: Path) -> None:
-    platform = child_platform(own_folder, {"OPENSPOT_THROTTLE_STORAGE": "nowhere://x"})
+    platform = child_platform(own_folder, {"OPENSPOT_THROTTLE_STORAGE": "mongodb://nowhere"})
     with pytest.raises(RuntimeError) as raised:
         platform.start()
     text = " ".join(str(raised.value).split())
     # Both edges count signatures there: whichever fails first is named.
     assert any(f"{edge} edge ends again and again" in text for edge in ("REST", "WebSocket"))
-    assert "nowhere" in text
+    assert "prerequisite not available" in text
 
 
 @pytest.mark.proof

@@ -196,7 +196,7 @@ def answers(url: str) -> bool:
 
 
 CLOSED = "postgresql://openspot:s3cret@127.0.0.1:1/subscriptions"
-UNREADABLE = "postgresql://openspot:s3cret%zz@127.0.0.1:1/subscriptions"
+UNREADABLE = "postgresql://openspot:s3cret@127.0.0.1:1/subscriptions?nonsense=1"
 
 
 @pytest.mark.parametrize(
