@@ -177,8 +177,11 @@ class PublishedBook:
         self._rest(event, event.quantity)
 
     def _trigger(self, event: TriggeredEvent) -> None:
-        """An order that waited comes in like a new one."""
-        if event.order_type in _IMMEDIATE_TYPES:
+        """An order that waited comes in like a new one.
+
+        One whose limit has followed the price down to zero or below ends in the same command.
+        """
+        if event.order_type in _IMMEDIATE_TYPES or event.price == "0" or event.price.startswith("-"):
             self._immediate.add(event.engine_order_id)
         else:
             self._rest(event, event.remaining)

@@ -8,6 +8,7 @@ import pytest
 from openspot.contracts.engine_events import AcceptedEvent, MovedEvent, ReduceEvent
 from openspot.domain.order_book import BookContradictionError, checksum
 from openspot.market_data.book import BookBase, PublishedBook
+from tests.unit.router.orders import triggered
 
 BASE = BookBase(10, 1_000, [("99.5", "1"), ("99", "2")], [("100", "0.5"), ("101", "3")])
 
@@ -48,6 +49,16 @@ def test_the_first_publication_is_a_snapshot_and_updates_continue_it() -> None:
     assert (update.type, update.seq, update.prev_seq) == ("update", 13, 10)
     assert (update.bids, update.asks) == ([("99", "3")], [("100.5", "1"), ("101", "0")])
     assert update.checksum == zlib.crc32(b"99.5:1:100:0.5:99:3:100.5:1")
+
+
+@pytest.mark.parametrize("limit", ["-2", "0"])
+def test_a_fired_order_whose_limit_has_followed_the_price_below_zero_leaves_the_book_as_it_is(limit: str) -> None:
+    made = book()
+    made.update()
+    made.apply(triggered(11, 7, price=limit))
+    made.apply(reduced(12, 7, "buy", limit, "1"))
+    assert made.update() is None
+    assert made._resting == {} and made._immediate == set()
 
 
 def test_what_came_and_went_between_two_publications_is_not_published() -> None:
