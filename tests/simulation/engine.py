@@ -20,6 +20,7 @@ from openspot.engine.core.protocol import MatchingCore
 from openspot.engine.core.records import RESULT_SIZE, CommandKind
 from openspot.engine.core.selection import make_core
 from openspot.engine.intake.command_intake import CommandIntake
+from openspot.engine.intake.money_intake import MoneyIntake
 from openspot.engine.intake.order_lists import ListIntake
 from openspot.engine.intake.seed import seed_commands
 from openspot.engine.intake.sequencer import CommandOutcome, EngineStoppedError
@@ -128,6 +129,7 @@ class SimulatedEngine:
         engine: Any = self
         self._guard = VolatilityGuard(self.machine, engine, self.volatility) if self.volatility else None
         self.intake = engine.intake = CommandIntake(self.machine, engine, volatility=self._guard)
+        self.money_intake = MoneyIntake(self.machine, engine, self.intake)
         self.list_intake = ListIntake(self.machine, engine, self.intake)
         self.methods = FrameMethods(engine)
 

@@ -10,7 +10,7 @@ from openspot.domain.fair_price.model import PriceState
 from openspot.domain.money import text_to_amount
 from openspot.domain.order import Side
 from openspot.domain.result_code import ResultCode
-from openspot.engine.intake import command_intake
+from openspot.engine.intake import money_intake
 from openspot.engine_client.commands import TransferOutcome
 from openspot.engine_client.errors import EngineAmbiguousError
 from openspot.margin import liquidation_plan, liquidator, loans, orders, positions, transfers
@@ -25,12 +25,12 @@ from tests.simulation.rows import Rows
 
 def loans_lose_their_reference() -> Fault:
     """Each attempt of a transfer is one of its own for the engine."""
-    halves, numbers = command_intake._reference, itertools.count(1)
+    halves, numbers = money_intake._reference, itertools.count(1)
 
     def always_new(text: str) -> tuple[int, int]:
         return halves(f"{text} {next(numbers)}") if text.startswith("margin:") else halves(text)
 
-    return patch.object(command_intake, "_reference", always_new)
+    return patch.object(money_intake, "_reference", always_new)
 
 
 def an_unknown_outcome_is_a_refusal() -> Fault:

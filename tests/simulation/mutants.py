@@ -17,7 +17,7 @@ from openspot.domain.partition import Partition
 from openspot.engine.core.protocol import spot_account_of
 from openspot.engine.core.reference_state import CoreState
 from openspot.engine.core.selection import make_core
-from openspot.engine.intake import command_intake
+from openspot.engine.intake import money_intake
 from openspot.engine.state.order_memory import OrderMemory
 from openspot.engine_client.position import StreamPosition
 from openspot.ledger import settlement, transfers
@@ -265,13 +265,13 @@ def last_movement_is_not_posted() -> Fault:
 
 def transfers_lose_their_reference() -> Fault:
     """Each call is a transfer of its own for the engine, even if its reference was sent before."""
-    halves = command_intake._reference
+    halves = money_intake._reference
     numbers = itertools.count(1)
 
     def always_new(text: str) -> tuple[int, int]:
         return halves(f"{text} {next(numbers)}") if text.startswith("t-") else halves(text)
 
-    return patch.object(command_intake, "_reference", always_new)
+    return patch.object(money_intake, "_reference", always_new)
 
 
 def links_prevent_nothing() -> Fault:
@@ -286,7 +286,7 @@ def links_prevent_nothing() -> Fault:
 
 def links_never_end() -> Fault:
     """The engine takes new links of owners, and keeps those that are gone."""
-    changes_of = command_intake.owner_changes
+    changes_of = money_intake.owner_changes
     return patch.object(
-        command_intake, "owner_changes", lambda *given: [change for change in changes_of(*given) if change.owner]
+        money_intake, "owner_changes", lambda *given: [change for change in changes_of(*given) if change.owner]
     )

@@ -10,6 +10,7 @@ from openspot.engine import metrics
 from openspot.engine.core.selection import make_core
 from openspot.engine.core.snapshot_records import state_hash_of
 from openspot.engine.intake.command_intake import CommandIntake
+from openspot.engine.intake.money_intake import MoneyIntake
 from openspot.engine.intake.order_limits import OrderLimits
 from openspot.engine.intake.order_lists import ListIntake
 from openspot.engine.intake.seed import seed_commands
@@ -84,6 +85,7 @@ class Engine:
         rules = settings.volatility_rules
         volatility = VolatilityGuard(self.machine, self.sequencer, rules) if rules else None
         self.intake = CommandIntake(self.machine, self.sequencer, limits, volatility)
+        self.money_intake = MoneyIntake(self.machine, self.sequencer, self.intake)
         self.list_intake = ListIntake(self.machine, self.sequencer, self.intake, limits)
         self.upkeep = Upkeep(self.machine, self.sequencer, volatility)
         self.journal_path = journal.path

@@ -9,7 +9,7 @@ from openspot.domain.money import AMOUNT_MAX, AMOUNT_SCALE
 from openspot.domain.order import StpMode
 from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind
 from openspot.engine.engine import Engine
-from openspot.engine.intake.command_intake import OWNER_CHANGES_MAX
+from openspot.engine.intake.money_intake import OWNER_CHANGES_MAX
 from tests.support.engine_client import EngineClient, engine_settings, order
 
 MARGIN = "margin:alice"
@@ -41,7 +41,7 @@ async def test_self_trade_prevention_knows_the_owner_after_a_replay_and_from_a_s
     engine = await Engine.open(settings)
     for name in ("alice", MARGIN):
         for currency in ("USD", "BTC"):
-            await engine.intake.money(CommandKind.DEPOSIT, name, currency, "1000000", "")
+            await engine.money_intake.change_balance(CommandKind.DEPOSIT, name, currency, "1000000", "")
     number = engine.machine.directory.account(MARGIN)
     mode = Command(CommandKind.SET_ACCOUNT, order_type=StpMode.CANCEL_INCOMING, flags=FLAG_ACTIVE, account=number)
     await engine.intake.submit(mode, (MARGIN,))
@@ -61,12 +61,12 @@ def links(*pairs: tuple[str, str]) -> list[pb.OwnerLink]:
 async def fund(engine: Engine, *names: str) -> None:
     for name in names:
         for currency in ("USD", "BTC"):
-            await engine.intake.money(CommandKind.DEPOSIT, name, currency, "1000000", "")
+            await engine.money_intake.change_balance(CommandKind.DEPOSIT, name, currency, "1000000", "")
 
 
 async def set_owners(engine: Engine, *pairs: tuple[str, str]) -> int:
     """Send all links that count; returns how many accounts changed."""
-    changes = engine.intake.set_owners(links(*pairs))
+    changes = engine.money_intake.set_owners(links(*pairs))
     if changes.future is not None:
         await changes.future
     return changes.submitted
@@ -123,9 +123,9 @@ async def test_one_call_changes_a_bounded_number_of_accounts_and_the_next_goes_o
     engine = await Engine.open(engine_settings(tmp_path))
     users = [f"user-{number}" for number in range(OWNER_CHANGES_MAX + 3)]
     for user in users:
-        await engine.intake.money(CommandKind.DEPOSIT, user, "USD", "1", "")
+        await engine.money_intake.change_balance(CommandKind.DEPOSIT, user, "USD", "1", "")
     pairs = [(users[0], user) for user in users[1:]]
-    first = engine.intake.set_owners(links(*pairs))
+    first = engine.money_intake.set_owners(links(*pairs))
     assert (first.submitted, first.remaining) == (OWNER_CHANGES_MAX, 2)
     assert first.future is not None
     await first.future
@@ -142,8 +142,8 @@ async def test_accounts_that_the_core_does_not_know_get_no_command_which_each_co
     for name in ("bob", "margin:bob", "margin:alice", "alice"):
         # The directory names all of them from now on. The core refuses the deposits: all accounts together would have
         # too much.
-        await engine.intake.money(CommandKind.DEPOSIT, name, "USD", too_much, "")
-    await engine.intake.money(CommandKind.DEPOSIT, "carol", "USD", "1", "")
+        await engine.money_intake.change_balance(CommandKind.DEPOSIT, name, "USD", too_much, "")
+    await engine.money_intake.change_balance(CommandKind.DEPOSIT, "carol", "USD", "1", "")
     assert await set_owners(engine, ("alice", "bob"), ("bob", "nobody")) == 0
     await engine.close()
 

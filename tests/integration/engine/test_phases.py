@@ -209,7 +209,7 @@ async def test_a_halt_and_an_order_that_end_while_the_disk_is_full_end_once_ther
     time_ns = time.time_ns()
     engine = await Engine.open(as_part(settings, EngineSettings), lambda: time_ns)
     core, symbol = engine.machine.core, engine.machine.directory.symbols["BTC-USD"].symbol_id
-    await engine.intake.money(CommandKind.DEPOSIT, "alice", "USD", "1000", "")
+    await engine.money_intake.change_balance(CommandKind.DEPOSIT, "alice", "USD", "1000", "")
     placed = engine.intake.place([order("buy", "90", "1", order_id=7, expires_at_ms=time_ns // 1_000_000 + 100)]).future
     assert placed is not None
     await placed

@@ -151,7 +151,7 @@ class ParticipantChanges:
         )
         code = (
             await money_result(
-                self._engine.intake.money(CommandKind.ADJUST, participant_id, currency, text, "", action)
+                self._engine.money_intake.change_balance(CommandKind.ADJUST, participant_id, currency, text, "", action)
             )
         ).code
         if code is not ResultCode.SUCCESS:

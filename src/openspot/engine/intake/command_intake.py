@@ -6,10 +6,8 @@ and emits no event; its response has sequence 0. Everything else goes to the cor
 """
 
 import asyncio
-import hashlib
 from collections.abc import Collection, Sequence
 from itertools import islice
-from typing import NamedTuple
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2
 from openspot.domain.ids import PARTICIPANT_ID_TEXT
@@ -38,13 +36,11 @@ from openspot.engine.intake.order_requests import (
     PlacedOrders,
     PlacementRequest,
 )
-from openspot.engine.intake.owner_links import LinkRequest, checked_owners, owner_changes
 from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.engine.intake.sequencer import CommandOutcome, EngineBusyError, Sequencer
 from openspot.engine.intake.terms import TERMS_COMMAND, kept_bits, note_of, terms_of
-from openspot.engine.intake.transfers import MovementRequest, checked_transfer
 from openspot.engine.intake.volatility import VolatilityGuard
-from openspot.engine.state.directory import NOTE_ACTION, PARTICIPANT_KINDS, UNKNOWN_ACCOUNT, UNKNOWN_SYMBOL, Note
+from openspot.engine.state.directory import NOTE_ACTION, UNKNOWN_ACCOUNT, UNKNOWN_SYMBOL, Note
 from openspot.engine.state.order_memory import ORDER_ID, SYMBOL, OpenOrders, add_open, may_stay
 from openspot.engine.state.state_machine import StateMachine
 from openspot.kit.clock import NANOSECONDS_PER_MS
@@ -52,11 +48,8 @@ from openspot.kit.clock import NANOSECONDS_PER_MS
 ORDER_ID_LENGTH_MAX = 64
 METADATA_LENGTH_MAX = 4096
 CLIENT_ORDER_ID_LENGTH_MAX = 128
-REFERENCE_LENGTH_MAX = 256
 CANCELS_MAX = 500
 """Orders that one bulk cancel takes at most, so that the commands of others come between two."""
-OWNER_CHANGES_MAX = 256
-"""Accounts whose owner one list of links changes at most, for the same reason."""
 
 _PLACE, _BUY, _SELL = int(CommandKind.PLACE), int(Side.BUY), int(Side.SELL)
 _BUDGET, _IOC, _GTC = int(EngineOrderType.FOK_BUDGET), int(EngineOrderType.IOC), int(EngineOrderType.GTC)
@@ -68,14 +61,6 @@ _FOK_STEPS = FOK_STEPS_EXPONENT
 _POST_ONLY_MAX = int(orders_pb2.SLIDE)
 _NO_ORDERS: OpenOrders = ({}, {})
 _pack = COMMAND.pack
-
-
-class OwnerChanges(NamedTuple):
-    """Changes of owners that were submitted, and how many remain. `future` is None if there was nothing to change."""
-
-    submitted: int
-    remaining: int
-    future: asyncio.Future[CommandOutcome] | None
 
 
 class CommandIntake:
@@ -279,7 +264,7 @@ class CommandIntake:
         chosen, more_remain = found[:CANCELS_MAX], len(found) > CANCELS_MAX
         if not chosen:
             return CancelledOrders([], False, None)
-        self._admit(len(chosen))
+        self.admit(len(chosen))
         time_ns = self._sequencer.now()
         commands = [
             Command(CommandKind.CANCEL, timestamp=time_ns, order_id=engine_order_id, account=account).encode()
@@ -310,7 +295,7 @@ class CommandIntake:
         The limits are those of a new order of that size. Raises EngineStoppedError.
         """
         try:
-            self._admit(len(requests))
+            self.admit(len(requests))
         except IntakeRefusal as refusal:
             return AmendedOrders(dict.fromkeys(range(len(requests)), refusal.code), None)
         time_ns = self._sequencer.now()
@@ -360,7 +345,7 @@ class CommandIntake:
         spec = self._machine.directory.symbols.get(symbol)
         if spec is None or symbol_id not in (0, spec.symbol_id):
             raise IntakeRefusal(ResultCode.INVALID_SYMBOL)
-        self._admit(2)
+        self.admit(2)
         interruption = self._volatility.interruption(spec, price, gap_ms) if self._volatility else None
         if interruption is not None:
             self._submit(interruption, (PhaseCause.VOLATILITY.value,))
@@ -403,120 +388,6 @@ class CommandIntake:
             metrics.REFUSED.labels(refusal.name).inc()
             raise IntakeRefusal(refusal)
 
-    # Money
-
-    def money(
-        self, kind: CommandKind, participant_id: str, currency: str, amount: str, reference: str, action: Note = ()
-    ) -> asyncio.Future[CommandOutcome]:
-        """Submit a DEPOSIT, WITHDRAW, RESERVE or ADJUST of a decimal `amount`. `action` is as in `submit`.
-
-        Raises IntakeRefusal, EngineStoppedError.
-        """
-        directory = self._machine.directory
-        known = directory.currencies.get(currency)
-        if known is None:
-            raise IntakeRefusal(ResultCode.INVALID_CURRENCY)
-        if not PARTICIPANT_ID_TEXT.fullmatch(participant_id):
-            raise IntakeRefusal(ResultCode.AUTH_INVALID_USER)
-        units = _amount(amount)
-        if units == 0:
-            raise IntakeRefusal(ResultCode.INVALID_AMOUNT)
-        low, high = _reference(reference)
-        self._admit(2 if action else 1)
-        new_allowed = kind in PARTICIPANT_KINDS
-        account = directory.account_or_new(participant_id) if new_allowed else directory.account(participant_id)
-        return self._submit(
-            Command(kind, symbol=known.currency_id, account=account, amount=units, price=low, quantity=high),
-            (participant_id, reference),
-            action,
-        )
-
-    def end_reservation(
-        self, kind: CommandKind, reference: str, participant_id: str = "", currency: str = "", amount: str = ""
-    ) -> asyncio.Future[CommandOutcome]:
-        """Submit a RELEASE or COMMIT of the amount held under `reference`.
-
-        If `amount` is given, the core refuses the command unless participant, currency and amount match what is held.
-        Raises IntakeRefusal, EngineStoppedError.
-        """
-        low, high = _reference(reference)
-        command = Command(kind, price=low, quantity=high)
-        if amount:
-            directory = self._machine.directory
-            known, units = directory.currencies.get(currency), _amount(amount)
-            if known is None:
-                raise IntakeRefusal(ResultCode.INVALID_CURRENCY)
-            if units == 0:
-                raise IntakeRefusal(ResultCode.INVALID_AMOUNT)
-            account = directory.account(participant_id)
-            command = command._replace(symbol=known.currency_id, account=account, amount=units)
-        return self.submit(command, ("", reference))
-
-    def transfer(
-        self, reference: str, kind: str, movements: Sequence[MovementRequest]
-    ) -> asyncio.Future[CommandOutcome]:
-        """Submit a transfer in one commit. The last result of the outcome is the transfer's.
-
-        Raises IntakeRefusal with the name of the bad field, EngineStoppedError.
-        """
-        directory = self._machine.directory
-        checked = checked_transfer(reference, kind, movements, directory.currencies)
-        self._admit(len(checked.movements) + 1)
-        low, high = _reference(reference)
-        time_ns = self._sequencer.now()
-        commands = [
-            Command(
-                CommandKind.MOVEMENT,
-                timestamp=time_ns,
-                symbol=movement.currency_id,
-                order_id=directory.account(movement.source),
-                # Submitted in this same turn, so no other command can take the number of a new participant.
-                account=directory.account_or_new(movement.destination),
-                amount=movement.amount,
-            )
-            for movement in checked.movements
-        ]
-        commands.append(
-            Command(
-                CommandKind.TRANSFER,
-                timestamp=time_ns,
-                order_id=len(commands),
-                price=low,
-                quantity=high,
-                amount=checked.digest,
-            )
-        )
-        notes: list[Note] = [(movement.destination,) for movement in checked.movements]
-        return self._sequencer.submit(b"".join(command.encode() for command in commands), [*notes, (kind, reference)])
-
-    def set_owners(self, links: Sequence[LinkRequest]) -> OwnerChanges:
-        """Let `links`, which are all that count, be those of the core, OWNER_CHANGES_MAX accounts a call.
-
-        Raises IntakeRefusal, EngineStoppedError.
-        """
-        owners, machine = checked_owners(links), self._machine
-        strays = machine.directory.stray_margin_accounts
-        changes = owner_changes(owners, self._known_account, strays, machine.core.owner_links())
-        made = changes[:OWNER_CHANGES_MAX]
-        if not made:
-            return OwnerChanges(0, 0, None)
-        self._admit(len(made))
-        time_ns = self._sequencer.now()
-        commands = b"".join(
-            Command(CommandKind.SET_OWNER, timestamp=time_ns, account=account, order_id=owner).encode()
-            for account, owner in made
-        )
-        notes = [(machine.directory.participant(account),) for account, _ in made]
-        return OwnerChanges(len(made), len(changes) - len(made), self._sequencer.submit(commands, notes))
-
-    def _known_account(self, participant_id: str) -> int:
-        """The account of a participant, 0 if the core has none: the directory names it before the first deposit counts.
-
-        The core would refuse a link of such an account, and every comparison would write the refusal to the journal.
-        """
-        number = self._machine.directory.account(participant_id)
-        return 0 if self._machine.core.account(number) is None else number
-
     # Any command
 
     def submit(self, command: Command | CreateSymbol, note: Note, action: Note = ()) -> asyncio.Future[CommandOutcome]:
@@ -525,7 +396,7 @@ class CommandIntake:
         `action`, if it is given, is stored with it: the note of a NOTE_ACTION, which says what operator gave it. The
         first result of the outcome is the command's.
         """
-        self._admit(2 if action else 1)
+        self.admit(2 if action else 1)
         return self._submit(command, note, action)
 
     def create_account(self, note: Note, command: Command, action: Note = ()) -> asyncio.Future[CommandOutcome]:
@@ -537,11 +408,12 @@ class CommandIntake:
         assert command.kind == CommandKind.CREATE_ACCOUNT
         if not PARTICIPANT_ID_TEXT.fullmatch(participant_id):
             raise IntakeRefusal(ResultCode.AUTH_INVALID_USER)
-        self._admit(2 if action else 1)
+        self.admit(2 if action else 1)
         number = self._machine.directory.account_or_new(participant_id)
         return self._submit(command._replace(account=number), note, action)
 
-    def _admit(self, count: int = 1) -> None:
+    def admit(self, count: int = 1) -> None:
+        """Raise IntakeRefusal (ENGINE_BUSY), EngineStoppedError unless `count` more commands can be submitted now."""
         try:
             self._sequencer.admit(count)
         except EngineBusyError as error:
@@ -567,21 +439,3 @@ def _budget(text: str) -> int:
 def _budget_worth(text: str, spec: SymbolSpec) -> int:
     """The budget in the symbol's units of price × quantity."""
     return _budget(text) // spec.quote_unit
-
-
-def _amount(text: str) -> int:
-    """The amount in amount units. Returns 0, which is refused, if `text` is not an amount."""
-    try:
-        return to_amount(parse_decimal(text))
-    except MoneyError:
-        return 0
-
-
-def _reference(text: str) -> tuple[int, int]:
-    """(low, high) half of the 128-bit digest of an external reference; zeros for an empty one. Raises IntakeRefusal."""
-    if not text:
-        return 0, 0
-    if len(text) > REFERENCE_LENGTH_MAX:
-        raise IntakeRefusal(ResultCode.UNKNOWN_REFERENCE)
-    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-    return int.from_bytes(digest[:8], "little", signed=True), int.from_bytes(digest[8:], "little", signed=True)

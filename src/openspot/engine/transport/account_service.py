@@ -49,7 +49,7 @@ class AccountService(accounts_pb2_grpc.AccountServiceServicer):
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._intake = engine.intake
+        self._intake = engine.money_intake
 
     async def Deposit(self, request: pb.DepositRequest, context: Context) -> pb.DepositResponse:  # noqa: N802
         """Credit an account and create it if it is missing. A repeated reference credits once."""
@@ -126,7 +126,7 @@ class AccountService(accounts_pb2_grpc.AccountServiceServicer):
         response: type[Response],
     ) -> Response:
         fields = (request.participant_id, request.currency, request.amount, request.reference)
-        result = await _result(lambda: self._intake.money(kind, *fields), context)
+        result = await _result(lambda: self._intake.change_balance(kind, *fields), context)
         return response(
             success=result.success, result_code=result.code.name, balance=result.balance, sequence=result.sequence
         )

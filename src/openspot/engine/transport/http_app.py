@@ -177,7 +177,7 @@ def account_routes(engine: Engine) -> Router:
     async def deposit(body: DepositBody) -> Response:
         try:
             fields = (body.participant_id, body.currency, body.amount, body.reference)
-            result = await money_result(engine.intake.money(CommandKind.DEPOSIT, *fields))
+            result = await money_result(engine.money_intake.change_balance(CommandKind.DEPOSIT, *fields))
             code = result.code
         except IntakeRefusal as refusal:
             code = refusal.code

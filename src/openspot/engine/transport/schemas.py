@@ -6,7 +6,8 @@ from pydantic import Field, StringConstraints, model_validator
 
 from openspot.contracts.messages.message import DecimalText
 from openspot.domain.money import AMOUNT_PLACES
-from openspot.engine.intake.command_intake import CANCELS_MAX, REFERENCE_LENGTH_MAX
+from openspot.engine.intake.command_intake import CANCELS_MAX
+from openspot.engine.intake.money_intake import REFERENCE_LENGTH_MAX
 from openspot.http.validation import (
     Body,
     Currency,

@@ -47,7 +47,9 @@ class Exchange:
     async def fund(self, *participants: str) -> None:
         for participant in participants:
             for currency in ("USD", "BTC"):
-                await self.engine.intake.money(CommandKind.DEPOSIT, participant, currency, "10000000", "")
+                await self.engine.money_intake.change_balance(
+                    CommandKind.DEPOSIT, participant, currency, "10000000", ""
+                )
 
     async def trade(self, quantity: str, maker: str = "maker", taker: str = "taker") -> None:
         """Trade a quantity of BTC at 100,000 USD."""
@@ -57,7 +59,7 @@ class Exchange:
     async def link(self, *pairs: tuple[str, str]) -> None:
         """Let these be all links of owners."""
         links = [pb.OwnerLink(first_participant_id=one, second_participant_id=other) for one, other in pairs]
-        future = self.engine.intake.set_owners(links).future
+        future = self.engine.money_intake.set_owners(links).future
         assert future is not None
         await future
 
@@ -145,7 +147,7 @@ async def test_an_owner_has_one_tier_by_the_sum_of_all_accounts(exchange: Exchan
 async def test_an_account_that_the_core_does_not_know_gets_no_fees(exchange: Exchange) -> None:
     # The core refuses the deposit, with which all accounts together would have too much.
     too_much = str(AMOUNT_MAX // AMOUNT_SCALE)
-    await exchange.engine.intake.money(CommandKind.DEPOSIT, "margin:taker", "USD", too_much, "")
+    await exchange.engine.money_intake.change_balance(CommandKind.DEPOSIT, "margin:taker", "USD", too_much, "")
     await exchange.trade("0.5")
     commands = exchange.engine.machine.core.command_sequence
     await exchange.charging.turn()
