@@ -67,8 +67,8 @@ class RequestContext:
 
     __slots__ = (
         "_length", "_limits", "address", "authorization", "body", "body_was_read", "content_type", "headers",
-        "identity", "method", "operation", "parameters", "path", "receive", "refusal", "request_id", "scope", "status",
-        "takes_body",
+        "identity", "is_download", "method", "operation", "parameters", "path", "receive", "refusal", "request_id",
+        "scope", "status", "takes_body",
     )  # fmt: skip
 
     def __init__(self, request_id: str, scope: AsgiScope, receive: Receive, limits: BodyLimits) -> None:
@@ -92,6 +92,8 @@ class RequestContext:
         """What stands in the path for the parameters of the route."""
         self.takes_body = False
         """Whether the route reads a JSON body."""
+        self.is_download = False
+        """Whether a browser saves the response as a file."""
         self.operation: IdempotentOperation | None = None
         """The operation of a request that came with an `Idempotency-Key`."""
         self.receive = receive

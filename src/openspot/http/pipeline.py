@@ -127,6 +127,7 @@ class Pipeline:
                 raise
             is_timed = route.policy.throttle is not ThrottleClass.EXEMPT
             context.takes_body = route.body is BodyKind.JSON
+            context.is_download = route.policy.is_download
             context.parameters = parameters
             if self._in_flight > self._limits.requests_max:
                 raise service_unavailable("too many requests at a time", "OVERLOADED")
@@ -267,7 +268,12 @@ class Pipeline:
         if context.status:
             return
         status, headers, body = _refusal_parts(known, context)
-        await _send(send, context, status, [*headers], body)
+        if context.is_download:
+            headers = (*headers, *REFUSED_FILE)
+        # A browser that navigates would leave its page for the refusal; at status 200 it saves the refusal as a file.
+        is_saved = context.is_download and (b"sec-fetch-mode", b"navigate") in context.scope["headers"]
+        await _send(send, context, 200 if is_saved else status, [*headers], body)
+        context.status = status
 
     def _count(self, status: int) -> None:
         counter = self._counters.get(status)
@@ -293,6 +299,13 @@ class Pipeline:
             await route.handler(WebSocket(scope, receive, send))
         except HttpError as error:
             await _deny(receive, send, context, error)
+
+
+REFUSED_FILE = (
+    (b"content-disposition", b'attachment; filename="refused.json"'),
+    (b"referrer-policy", b"no-referrer"),
+)
+"""Headers of a refusal where a file was expected."""
 
 
 async def _nothing() -> Message:

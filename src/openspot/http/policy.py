@@ -154,7 +154,7 @@ class Policy:
     `access`: who may call it. `scope`: what a limited credential needs; without one only unlimited credentials are
     taken. `throttle`: which limits apply. `audit`: whether each request leaves an audit record. `idempotency`:
     whether a request may be repeated under an `Idempotency-Key`. `permission`: what an operator needs; each route of
-    operators names one, and no other route.
+    operators names one, and no other route. `is_download`: whether browsers navigate to the route to save a file.
 
     Raises ValueError for a combination that means nothing.
     """
@@ -165,6 +165,7 @@ class Policy:
     audit: bool = False
     idempotency: bool = False
     permission: Permission | None = None
+    is_download: bool = False
 
     def __post_init__(self) -> None:
         if not self.access:

@@ -83,11 +83,26 @@ async def test_a_browser_that_navigates_gets_a_refusal_as_a_file(edge: RestClien
         assert json.loads(text)["code"] == code
 
 
+async def test_a_navigation_gets_what_the_edge_refuses_before_the_link_as_a_file_too(
+    edge: RestClient, pool: asyncpg.Pool
+) -> None:
+    await make_operator(edge, pool, "ada@example.org", OperatorRole.AUDITOR)
+    path = await link(edge)
+    await pool.execute("ALTER TABLE download_links RENAME TO download_links_away")
+    status, headers, text = await fetched(edge, path, headers={"Sec-Fetch-Mode": "navigate"})
+    assert (status, headers["Content-Disposition"]) == (200, 'attachment; filename="refused.json"'), text
+    assert json.loads(text)["code"] == "INTERNAL_ERROR"
+    status, headers, _ = await fetched(edge, path)
+    assert (status, headers["Content-Disposition"]) == (500, 'attachment; filename="refused.json"')
+    await pool.execute("ALTER TABLE download_links_away RENAME TO download_links")
+    assert (await fetched(edge, path))[0] == 200
+
+
 async def test_a_link_is_for_exports_alone_and_a_head_does_not_use_it_up(edge: RestClient, pool: asyncpg.Pool) -> None:
     await make_operator(edge, pool, "ada@example.org", OperatorRole.AUDITOR)
     for bad in (
         {"path": "/operator/users"}, {"path": "/operator/../auth/export"}, {"path": "/users/export"},
-        {"path": "/operator/users/export?x=1"}, {"query": ""}, {"query": "reason=two words"}, {"query": "x" * 4001},
+        {"path": "/operator/users/export?x=1"}, {"query": ""}, {"query": "reason=two words"}, {"query": "x" * 8001},
         {"name": 'a".csv'}, {"name": "a/b.csv"}, {"name": "users.exe"}, {"name": " .csv"}, {"name": "a\r\nx: y.csv"},
     ):  # fmt: skip
         assert (await edge("POST", "/operator/downloads", WANTED | bad)).status == 400, bad

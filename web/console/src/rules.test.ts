@@ -1,7 +1,9 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { describe, expect, it } from "vitest";
 import {
+  EdgeError,
   EngineError,
+  hasDoneNothing,
   httpError,
   RefusedError,
   RestError,
@@ -21,7 +23,7 @@ import { readSession } from "./engine/session.ts";
 import { explain, secondsToWait } from "./engine/messages.ts";
 import { outcomeOf } from "./operator/alerts.ts";
 import { amountFault, previewAdjustment } from "./parts/adjustment.ts";
-import { referenceFault, rowsOf } from "./people/treasury.ts";
+import { comparedWith, referenceFault, rowsOf } from "./people/treasury.ts";
 import { isCurrent, NAVIGATION } from "./frame/navigation.tsx";
 
 // spec: A7-17
@@ -246,6 +248,18 @@ describe("the navigation", () => {
   });
 });
 
+describe("a refusal of the edge", () => {
+  it("says whether the same key may still bring the outcome", () => {
+    const refusal = (status: number, code = "") => hasDoneNothing(new EdgeError(status, code, "no"));
+    expect(refusal(400)).toBe(true);
+    expect(refusal(409, "REFERENCE_COUNTS_ALREADY")).toBe(true);
+    expect(refusal(409, "TRANSACTION_IN_PROGRESS")).toBe(false);
+    expect(refusal(0)).toBe(false);
+    expect(refusal(503)).toBe(false);
+    expect(hasDoneNothing(new Error("of the page"))).toBe(false);
+  });
+});
+
 describe("the treasury", () => {
   it("shows an account without anything, too", () => {
     const account = {
@@ -256,6 +270,36 @@ describe("the treasury", () => {
       balances: [],
     };
     expect(rowsOf([account])).toEqual([{ account, balance: null }]);
+  });
+
+  it("takes a difference for one when it is the same in two looks", () => {
+    const look = (difference: string | null) => [
+      {
+        account: "house:fees",
+        purpose: "fees",
+        closedBecause: null,
+        closedToOutsideBecause: null,
+        balances: [
+          {
+            asset: "USD",
+            engineTotal: "7",
+            engineAvailable: "7",
+            ledgerTotal: null,
+            difference,
+            level: null,
+            isLow: false,
+          },
+        ],
+      },
+    ];
+    const settling = (before: string | null | undefined, now: string | null) =>
+      comparedWith(before === undefined ? undefined : look(before), look(now))[0]?.balances[0]?.isSettling;
+    expect(settling(undefined, "-2")).toBe(true);
+    expect(settling("0", "-2")).toBe(true);
+    expect(settling("-1", "-2")).toBe(true);
+    expect(settling("-2", "-2")).toBe(false);
+    expect(settling("-2", "0")).toBe(false);
+    expect(settling(undefined, null)).toBe(false);
   });
 
   it("takes an external reference that the ledger could have", () => {

@@ -80,6 +80,17 @@ export class EdgeError extends Error {
   }
 }
 
+/** Whether a request that the edge refused has certainly done nothing: who sends it again, changed, sends another one. */
+export function hasDoneNothing(error: unknown): boolean {
+  return (
+    error instanceof EdgeError &&
+    error.status >= 400 &&
+    error.status < 500 &&
+    // The first request with this key still runs.
+    error.code !== "TRANSACTION_IN_PROGRESS"
+  );
+}
+
 const HTTP_TEXTS: Record<number, string> = {
   403: "Forbidden",
   404: "Not Found",

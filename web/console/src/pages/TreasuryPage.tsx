@@ -38,11 +38,15 @@ function amount(value: string | null | undefined) {
 }
 
 const COLUMNS: readonly Column<HouseRow>[] = [
-  { id: "account", title: "Account", cell: ({ account }) => account.account },
   {
-    id: "purpose",
-    title: "For",
-    cell: ({ account }) => <span className={classes.purpose}>{account.purpose}</span>,
+    id: "account",
+    title: "Account",
+    cell: ({ account }) => (
+      <>
+        {account.account}
+        <span className={classes.purpose}>{account.purpose}</span>
+      </>
+    ),
   },
   { id: "asset", title: "Asset", cell: ({ balance }) => balance?.asset ?? "nothing" },
   // Before the amounts, which are as wide as their eighteen places: what is asked for is seen without scrolling.
@@ -64,6 +68,12 @@ function HouseState({ balance }: { balance: HouseRow["balance"] }) {
     return (
       <Badge tone="negative" shape="✕">
         Below its level
+      </Badge>
+    );
+  if (balance.isSettling)
+    return (
+      <Badge tone="neutral" shape="◐">
+        Settling
       </Badge>
     );
   if (balance.difference !== null && balance.difference !== "0")

@@ -30,8 +30,6 @@ export function AdjustmentDialog({ userId, onClose }: { userId: string; onClose:
   const [amount, setAmount] = useState("");
   const [isGiven, setGiven] = useState(true);
   const [category, setCategory] = useState<Adjustment["category"] | null>(null);
-  // One key for each opening of the dialog: a click that is repeated adjusts once.
-  const [key] = useState(() => crypto.randomUUID());
   const fault = amountFault(amount.trim());
   const signed = isGiven ? amount.trim() : `-${amount.trim()}`;
   return (
@@ -45,7 +43,7 @@ export function AdjustmentDialog({ userId, onClose }: { userId: string; onClose:
       typed={userId}
       confirm={isGiven ? "Give to the user" : "Take from the user"}
       danger={!isGiven}
-      act={({ rest }, reason) =>
+      act={({ rest }, reason, key) =>
         returned(
           rest.POST("/api/v1/operator/users/{userId}/adjustments", {
             params: { path: { userId }, header: { "Idempotency-Key": key } },

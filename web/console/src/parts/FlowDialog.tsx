@@ -24,8 +24,6 @@ export function FlowDialog({ row, onClose }: { row: HouseRow; onClose: () => voi
   const [amount, setAmount] = useState("");
   const [category, setCategory] = useState<HouseFlow["category"] | null>(null);
   const [reference, setReference] = useState("");
-  // One key for each opening of the dialog: a click that is repeated records once.
-  const [key] = useState(() => crypto.randomUUID());
   const fault = amountFault(amount.trim());
   const signed = isIn ? amount.trim() : `-${amount.trim()}`;
   const unsound = referenceFault(reference);
@@ -41,7 +39,7 @@ export function FlowDialog({ row, onClose }: { row: HouseRow; onClose: () => voi
       typed={account}
       confirm={isIn ? "Record what came in" : "Record what goes out"}
       danger={!isIn}
-      act={({ rest }, reason) =>
+      act={({ rest }, reason, key) =>
         returned(
           rest.POST("/api/v1/operator/treasury/flows", {
             params: { header: { "Idempotency-Key": key } },

@@ -1,6 +1,7 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { type Comparison, ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
+import { hasDoneNothing } from "../engine/errors.ts";
 import { explainIfAny } from "../engine/messages.ts";
 import type { Edge } from "../operator/client.ts";
 import { useActingName } from "../operator/session.ts";
@@ -17,8 +18,8 @@ interface ReasonDialogProps<Result> {
   typed?: string;
   confirm: string;
   danger?: boolean;
-  /** Do it, with the reason. */
-  act: (edge: Edge, reason: string) => Promise<Result>;
+  /** Do it, with the reason and a key: a click that is repeated while the outcome is unknown has the same key. */
+  act: (edge: Edge, reason: string, key: string) => Promise<Result>;
   /** What is told afterwards: a title and a line. */
   done: (result: Result) => readonly [string, string];
   onClose: () => void;
@@ -27,10 +28,21 @@ interface ReasonDialogProps<Result> {
 /** A change at the REST edge, with the reason that the audit trail keeps. */
 export function ReasonDialog<Result>(props: ReasonDialogProps<Result>) {
   const { act, done, onClose, children, ...shown } = props;
-  const change = useChange<string, Result>(act, (result) => {
-    onClose();
-    toastDone(...done(result));
-  });
+  const [key, setKey] = useState(() => crypto.randomUUID());
+  const change = useChange<string, Result>(
+    async (edge, reason) => {
+      try {
+        return await act(edge, reason, key);
+      } catch (error) {
+        if (hasDoneNothing(error)) setKey(crypto.randomUUID());
+        throw error;
+      }
+    },
+    (result) => {
+      onClose();
+      toastDone(...done(result));
+    },
+  );
   return (
     <ConfirmDialog
       {...shown}

@@ -27,8 +27,6 @@ export function MoveDialog({ row, accounts, onClose }: MoveProps) {
   const [destination, setDestination] = useState<string | null>(null);
   const [asset, setAsset] = useState(row.balance?.asset ?? "");
   const [amount, setAmount] = useState("");
-  // One key for each opening of the dialog: a click that is repeated moves once.
-  const [key] = useState(() => crypto.randomUUID());
   const fault = amountFault(amount.trim());
   const targets = accounts.filter(
     ({ account, closedBecause }) => closedBecause === null && account !== source,
@@ -43,7 +41,7 @@ export function MoveDialog({ row, accounts, onClose }: MoveProps) {
       ]}
       typed={source}
       confirm="Move"
-      act={({ rest }, reason) =>
+      act={({ rest }, reason, key) =>
         returned(
           rest.POST("/api/v1/operator/treasury/transfers", {
             params: { header: { "Idempotency-Key": key } },

@@ -1,13 +1,16 @@
 /** The house's accounts, their levels, and what moves between them, comes in and goes out. */
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type Schemas, returned, slice, useEdge } from "../operator/client.ts";
 import { useGrowingList } from "./queries.ts";
 import type { Span } from "./span.ts";
 
 const INTERVAL_MS = 5_000;
 
-export type HouseAccount = Schemas["HouseAccountResponse"];
-export type HouseBalance = Schemas["HouseBalanceResponse"];
+type HouseAccountResponse = Schemas["HouseAccountResponse"];
+
+/** What an account has of an asset. `isSettling` says that the ledger takes what the engine has done. */
+export type HouseBalance = Schemas["HouseBalanceResponse"] & { isSettling: boolean };
+export type HouseAccount = Omit<HouseAccountResponse, "balances"> & { balances: HouseBalance[] };
 export type HouseTransfer = Schemas["HouseTransferResponse"];
 export type HouseFlow = Schemas["HouseFlowResponse"];
 export type HouseEntry = Schemas["HouseEntryResponse"];
@@ -27,6 +30,31 @@ export function rowsOf(accounts: readonly HouseAccount[]): HouseRow[] {
   );
 }
 
+/**
+ * The accounts of this look, beside those of the look before. The two sides are not read at one moment, so they differ
+ * wherever something is being settled. A difference counts when it is the same in two looks.
+ */
+export function comparedWith(
+  before: readonly HouseAccountResponse[] | undefined,
+  now: readonly HouseAccountResponse[],
+): HouseAccount[] {
+  const known = new Map(
+    before?.flatMap(({ account, balances }) =>
+      balances.map(({ asset, difference }) => [`${account} ${asset}`, difference] as const),
+    ),
+  );
+  return now.map((of) => ({
+    ...of,
+    balances: of.balances.map((balance) => ({
+      ...balance,
+      isSettling:
+        balance.difference !== null &&
+        balance.difference !== "0" &&
+        known.get(`${of.account} ${balance.asset}`) !== balance.difference,
+    })),
+  }));
+}
+
 const REFERENCE_LENGTH_MAX = 128;
 
 /** Why a text is no external reference, or an empty text. */
@@ -38,11 +66,18 @@ export function referenceFault(reference: string): string {
   return "";
 }
 
+const ACCOUNTS = ["people", "house accounts"];
+
 export function useHouseAccounts() {
   const { rest } = useEdge();
+  const client = useQueryClient();
   return useQuery({
-    queryKey: ["people", "house accounts"],
-    queryFn: ({ signal }) => returned(rest.GET("/api/v1/operator/treasury/accounts", { signal })),
+    queryKey: ACCOUNTS,
+    queryFn: async ({ signal }) =>
+      comparedWith(
+        client.getQueryData<HouseAccount[]>(ACCOUNTS),
+        await returned(rest.GET("/api/v1/operator/treasury/accounts", { signal })),
+      ),
     refetchInterval: INTERVAL_MS,
   });
 }

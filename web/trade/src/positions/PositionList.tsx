@@ -153,7 +153,7 @@ function CloseDialog({
   position: Position;
   onClose: () => void;
 }) {
-  const { symbol, quantity, markPrice } = position;
+  const { symbol, quantity, markPrice, updatedAt } = position;
   const close = useOnce(
     (key) =>
       returned(
@@ -170,8 +170,8 @@ function CloseDialog({
         toastDone(t("Position closed"), t("{symbol} is flat now.", { symbol }));
         onClose();
       },
-      // With another quantity it is another position: the outcome of the request is known by that.
-      asking: { place: `closing spot ${owner.userId} ${symbol}`, asked: quantity },
+      // Each trade of the position makes it another one: the outcome of the request is known by that.
+      asking: { place: `closing spot ${owner.userId} ${symbol}`, asked: `${quantity} ${updatedAt}` },
     },
   );
   return (

@@ -9,20 +9,20 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from openspot.http.context import context_of
-from openspot.http.errors import HttpError, error_body
-from openspot.http.pipeline import PIPELINE_KEY
-from openspot.http.policy import PUBLIC, Access, Permission, Policy
+from openspot.http.pipeline import PIPELINE_KEY, REFUSED_FILE
+from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import respond
 from openspot.http.routing import Router
 from openspot.kit.clock import iso_of
 from openspot.rest_edge.operators.downloads.schemas import DownloadBody, DownloadResponse
-from openspot.rest_edge.operators.downloads.service import REFUSED_FILE, Download, DownloadLinks, no_link
+from openspot.rest_edge.operators.downloads.service import Download, DownloadLinks, no_link
 from openspot.rest_edge.operators.table_files import TABLE_FILE, FileFormat, require_writable
 
 TicketPath = Annotated[str, Path(pattern="^[A-Za-z0-9_-]{43}$", description="What the link was made with")]
 
 _MAKE = Policy(Access.OPERATOR, permission=Permission.CONSOLE_USE)
 """It changes nothing, and opens nothing that the caller could not read: the export itself checks and notes it."""
+_SAVE = Policy(Access.PUBLIC, is_download=True)
 _KEPT_OF_SCOPE = ("asgi", "http_version", "scheme", "server", "client")
 _KEPT_OF_HEADERS = (b"content-type", b"content-length", b"retry-after")
 _REFUSALS = {
@@ -51,22 +51,16 @@ def download_routes(prefix: str, links: DownloadLinks) -> Router:
         return respond(DownloadResponse(path=f"/downloads/{ticket}", expires_at=iso_of(expires_at)), 201)
 
     @router.get(
-        "/downloads/{ticket}", PUBLIC, responses=TABLE_FILE, refusals=_REFUSALS,
+        "/downloads/{ticket}", _SAVE, responses=TABLE_FILE, refusals=_REFUSALS,
         summary="The file that a link is for, once. It takes no header: the link is the credential",
     )  # fmt: skip
     async def download_by_link(request: Request, ticket: TicketPath) -> Response:
-        if context_of(request).method != "GET":
+        context = context_of(request)
+        if context.method != "GET":
             # A HEAD would use the link up, and give nothing.
             raise no_link()
-        context = context_of(request)
         is_navigation = context.header(b"sec-fetch-mode") == "navigate"
-        try:
-            download = await links.take(ticket)
-        except HttpError as refusal:
-            if not is_navigation:
-                raise
-            return Response(error_body(refusal, context.request_id), 200, REFUSED_FILE, "application/json")
-        return _Forwarded(prefix, download, is_navigation=is_navigation)
+        return _Forwarded(prefix, await links.take(ticket), is_navigation=is_navigation)
 
     return router
 
@@ -94,16 +88,18 @@ class _Forwarded(Response):
             "query_string": download.query.encode(),
             "headers": [(b"authorization", download.authorization)],
         }
-        saved = {**REFUSED_FILE, "Content-Disposition": f'attachment; filename="{download.name}"'}
+        saved = (
+            (b"content-disposition", f'attachment; filename="{download.name}"'.encode()),
+            (b"referrer-policy", b"no-referrer"),
+        )
 
         async def forward(message: Message) -> None:
             if message["type"] == "http.response.start":
                 own = [header for header in message.get("headers", ()) if header[0].lower() in _KEPT_OF_HEADERS]
                 is_refused = message["status"] >= 400
-                added = REFUSED_FILE if is_refused else saved
-                more = [(name.lower().encode(), value.encode()) for name, value in added.items()]
                 status = 200 if is_refused and self._is_navigation else message["status"]
-                message = {**message, "status": status, "headers": [*own, *more]}
+                added = REFUSED_FILE if is_refused else saved
+                message = {**message, "status": status, "headers": [*own, *added]}
             await send(message)
 
         # The whole pipeline again: session, roles, address, permission, throttle, and the entry in the trail.

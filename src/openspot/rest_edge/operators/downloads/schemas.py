@@ -8,7 +8,7 @@ from openspot.contracts.messages.message import TimeText
 from openspot.http.validation import Body, ResponseBody, example
 
 ExportPath = Annotated[str, StringConstraints(strict=True, pattern=r"^/operator/[A-Za-z0-9:_/-]{1,200}/export$")]
-RawQuery = Annotated[str, StringConstraints(strict=True, pattern=r"^[!-~]{1,4000}$")]
+RawQuery = Annotated[str, StringConstraints(strict=True, pattern=r"^[!-~]{1,8000}$")]
 FileName = Annotated[
     str, StringConstraints(strict=True, pattern=r"^[A-Za-z0-9_:][A-Za-z0-9_: -]{0,119}\.(csv|parquet)$")
 ]

@@ -68,16 +68,7 @@ class DownloadLinks:
 
 def no_link() -> HttpError:
     """The refusal of a link."""
-    return HttpError(
-        404,
-        "the link is unknown, was used or has expired: save the file again",
-        "DOWNLOAD_LINK_UNKNOWN",
-        headers=REFUSED_FILE,
-    )
-
-
-REFUSED_FILE = {"Content-Disposition": 'attachment; filename="refused.json"', "Referrer-Policy": "no-referrer"}
-"""The headers of a refusal: it is saved as a file, too."""
+    return HttpError(404, "the link is unknown, was used or has expired: save the file again", "DOWNLOAD_LINK_UNKNOWN")
 
 
 def _derived(ticket: str, use: bytes) -> bytes:
