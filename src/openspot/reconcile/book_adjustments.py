@@ -43,10 +43,9 @@ from openspot.reconcile.rebuild_rows import checked_position
 from openspot.reconcile.store import EngineReader, EngineUnavailableError
 from openspot.rest_edge.operators.acting import Acting, record
 from openspot.rest_edge.operators.adjustments.alone import cents_alone
-from openspot.rest_edge.operators.adjustments.rules import needs_second_person, value_in_cents
-from openspot.rest_edge.operators.adjustments.service import WINDOW, dollars
 from openspot.rest_edge.operators.booking import store
 from openspot.rest_edge.operators.booking.service import ACCOUNTS_SEPARATOR
+from openspot.rest_edge.operators.moves.rules import WINDOW, dollars, needs_second_person, value_in_cents
 from openspot.rest_edge.operators.pending.rules import ActionKind, OperatorRequest, RequestStatus
 from openspot.rest_edge.operators.pending.service import PendingActions
 from openspot.rest_edge.operators.pending.store import linked_with, lock_operator

@@ -43,11 +43,9 @@ from openspot.rest_edge.mail.service import make_mail_services
 from openspot.rest_edge.margin.service import MarginClient
 from openspot.rest_edge.markets.service import MarketService
 from openspot.rest_edge.notifications.service import make_notification_services
-from openspot.rest_edge.operators.adjustments.service import AdjustmentRules
-from openspot.rest_edge.operators.people import make_people_services
+from openspot.rest_edge.operators.people import MOVE_RULES, make_people_services
 from openspot.rest_edge.operators.service import make_operator_services
 from openspot.rest_edge.operators.treasury.outside import OutsideMoney
-from openspot.rest_edge.operators.treasury.service import HouseTransferRules
 from openspot.rest_edge.orders.cancel_timers import LOOK_INTERVAL_S, CancelTimers
 from openspot.rest_edge.orders.list_store import OrderListStore
 from openspot.rest_edge.orders.order_lists import OrderListService
@@ -137,7 +135,7 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
         fair_prices=fair_prices,
         configuration=configuration,
         clock=system_clock,
-        further={TransferKind.ADJUSTMENT: AdjustmentRules(), TransferKind.TREASURY: HouseTransferRules()},
+        further={TransferKind.ADJUSTMENT: MOVE_RULES, TransferKind.TREASURY: MOVE_RULES},
     )
     mail = make_mail_services(settings, pool, frame)
     push = make_push_services(settings, settings.mail_from, pool, frame)

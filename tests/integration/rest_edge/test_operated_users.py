@@ -11,14 +11,14 @@ import asyncpg
 from openspot.http.operators import OperatorRole
 from openspot.kit.clock import utc_now
 from openspot.rest_edge.identity.credentials.store import AuthStore, NewSession, User
-from openspot.rest_edge.operators.adjustments import store as adjustments
-from openspot.rest_edge.operators.adjustments.store import AdjustmentFilter
+from openspot.rest_edge.operators.adjustments.store import ADJUSTMENTS, AdjustmentFilter
 from openspot.rest_edge.operators.lists.listings import DEPOSITS, PAYMENTS, WITHDRAWALS, ListFilter
 from openspot.rest_edge.operators.pending import store as requests
 from openspot.rest_edge.operators.pending.rules import RequestStatus
 from openspot.rest_edge.operators.pending.store import RequestFilter
 from openspot.rest_edge.operators.spans import Span
-from openspot.rest_edge.operators.treasury import store as treasury
+from openspot.rest_edge.operators.treasury.flow_store import FLOWS, FlowFilter
+from openspot.rest_edge.operators.treasury.store import TRANSFERS, HouseTransferFilter
 from openspot.rest_edge.operators.users.search import FOUND, FOUND_MAX, newest, search
 from openspot.rest_edge.operators.verification.store import queue
 from tests.support.authenticator import enable_mfa, log_in, register
@@ -133,12 +133,13 @@ async def test_a_search_and_every_list_read_indexes(edge: RestClient, pool: asyn
     after = (utc_now(), "x")
     await newest(recording, 50, after, day)
     await queue(recording, "pending", day, 50, after)
-    await adjustments.page(recording, AdjustmentFilter(span=day), 50, after)
-    await adjustments.page(recording, AdjustmentFilter("u1", span=day), 50, after)
+    await ADJUSTMENTS.page(recording, AdjustmentFilter(span=day), 50, after)
+    await ADJUSTMENTS.page(recording, AdjustmentFilter("u1", span=day), 50, after)
     await requests.page(recording, RequestFilter(span=day), 50, after)
     await requests.page(recording, RequestFilter(RequestStatus.WAITING, span=day), 50, after)
     await requests.page(recording, RequestFilter(user_id="u1", span=day), 50, after)
-    await treasury.page(recording, None, day, 50, after)
+    await TRANSFERS.page(recording, HouseTransferFilter(span=day), 50, after)
+    await FLOWS.page(recording, FlowFilter(span=day), 50, after)
     queries += [(text, list(values)) for text, values in recording.issued]
     async with pool.acquire() as connection, connection.transaction():
         await connection.execute("SET LOCAL enable_seqscan = off")

@@ -13,10 +13,12 @@ from openspot.domain.money import AMOUNT_SCALE
 from openspot.domain.transfer import Movement, TransferKind
 from openspot.engine_transfers.model import Transfer
 from openspot.http.errors import HttpError
-from openspot.rest_edge.operators.adjustments.rules import Category, needs_second_person, value_in_cents
-from openspot.rest_edge.operators.adjustments.service import transfer_of
+from openspot.rest_edge.operators.adjustments.rules import Category
+from openspot.rest_edge.operators.adjustments.service import ADJUSTMENT
 from openspot.rest_edge.operators.adjustments.store import Adjustment
 from openspot.rest_edge.operators.lists.listings import WITHDRAWALS, ListFilter, ListPosition
+from openspot.rest_edge.operators.moves.model import Move
+from openspot.rest_edge.operators.moves.rules import needs_second_person, value_in_cents
 from openspot.rest_edge.operators.pending.rules import (
     ActionKind,
     OperatorRequest,
@@ -100,12 +102,12 @@ def test_the_bound_counts_what_the_operator_adjusted_alone_that_day() -> None:
     [("25", ADJUSTMENTS_ACCOUNT_ID, "eve"), ("-25", "eve", ADJUSTMENTS_ACCOUNT_ID)],
 )
 def test_an_adjustment_moves_between_the_house_and_the_user(amount: str, source: str, destination: str) -> None:
-    adjustment = Adjustment(
-        adjustment_id="a1", user_id="eve", asset="USD", amount=Decimal(amount), category=Category.GOODWILL,
-        reason="late", value_cents=2500, requested_by="user:ada", approved_by=None, created_at=NOW,
+    adjustment = Move(
+        move_id="a1", what=Adjustment("eve", Category.GOODWILL), asset="USD", amount=Decimal(amount), reason="late",
+        value_cents=2500, requested_by="user:ada", approved_by=None, created_at=NOW,
     )  # fmt: skip
     moved = (Movement(source, destination, "USD", Decimal(25)),)
-    assert transfer_of(adjustment) == Transfer("adjustment:a1", TransferKind.ADJUSTMENT, "a1", moved)
+    assert ADJUSTMENT.transfer_of(adjustment) == Transfer("adjustment:a1", TransferKind.ADJUSTMENT, "a1", moved)
 
 
 def test_what_begins_with_a_text_lies_between_its_bounds() -> None:

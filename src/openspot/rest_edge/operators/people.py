@@ -18,7 +18,7 @@ from openspot.rest_edge.identity.service import KeyServices, UserServices
 from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.notifications.store import NotificationStore
 from openspot.rest_edge.operators.adjustments.routes import adjustment_routes
-from openspot.rest_edge.operators.adjustments.service import Adjustments, AssetPrices
+from openspot.rest_edge.operators.adjustments.service import ADJUSTMENT, Adjustments
 from openspot.rest_edge.operators.assignments.routes import assignment_routes
 from openspot.rest_edge.operators.assignments.service import Assignments
 from openspot.rest_edge.operators.booking.service import BookingApproval
@@ -29,6 +29,8 @@ from openspot.rest_edge.operators.downloads.service import DownloadLinks
 from openspot.rest_edge.operators.exports import Exports
 from openspot.rest_edge.operators.lists.routes import list_routes
 from openspot.rest_edge.operators.lists.service import Lists
+from openspot.rest_edge.operators.moves.service import AssetPrices, MoveMeans
+from openspot.rest_edge.operators.moves.settling import MoveRules
 from openspot.rest_edge.operators.pending.routes import request_routes
 from openspot.rest_edge.operators.pending.rules import ActionKind
 from openspot.rest_edge.operators.pending.service import PendingActions
@@ -36,9 +38,9 @@ from openspot.rest_edge.operators.plans.routes import plan_routes
 from openspot.rest_edge.operators.plans.service import Plans
 from openspot.rest_edge.operators.treasury.accounts import LOOK_INTERVAL_S, HouseAccounts
 from openspot.rest_edge.operators.treasury.flow_routes import flow_routes
-from openspot.rest_edge.operators.treasury.flows import HouseFlows
+from openspot.rest_edge.operators.treasury.flows import HOUSE_FLOW, HouseFlows
 from openspot.rest_edge.operators.treasury.routes import treasury_routes
-from openspot.rest_edge.operators.treasury.service import HouseTransfers
+from openspot.rest_edge.operators.treasury.service import HOUSE_TRANSFER, HouseTransfers
 from openspot.rest_edge.operators.users.change_routes import user_change_routes
 from openspot.rest_edge.operators.users.routes import user_reading_routes
 from openspot.rest_edge.operators.users.service import OperatedUsers
@@ -52,6 +54,8 @@ from openspot.rest_edge.products.service import ProductServices
 from openspot.rest_edge.settings import RestEdgeSettings
 
 CENTS = 100
+MOVE_RULES = MoveRules(ADJUSTMENT, HOUSE_TRANSFER, HOUSE_FLOW)
+"""For the runner of transfers."""
 CLEAN_UP_INTERVAL_S = 60.0
 """How often links to files that nobody used are deleted."""
 
@@ -101,15 +105,10 @@ def make_people_services(
     pending = PendingActions(pool, now, timedelta(seconds=settings.operator_request_s), settings.operator_roles_wait)
     reset = SecondFactorReset(pool, pending, users.activity, users.ended, now)
     closure = AccountClosure(pool, pending, users.deletion)
-    adjustments = Adjustments(
-        pool, products.runner, pending, prices, assets, settings.adjustment_alone_limit * CENTS, now
-    )
-    house_transfers = HouseTransfers(
-        pool, products.runner, pending, prices, assets, settings.treasury_alone_limit * CENTS, now
-    )
-    house_flows = HouseFlows(
-        pool, products.runner, pending, prices, assets, settings.adjustment_alone_limit * CENTS, now
-    )
+    means = MoveMeans(pool, products.runner, pending, prices, assets, now)
+    adjustments = Adjustments(means, settings.adjustment_alone_limit * CENTS)
+    house_transfers = HouseTransfers(means, settings.treasury_alone_limit * CENTS)
+    house_flows = HouseFlows(means, settings.adjustment_alone_limit * CENTS)
     house_accounts = HouseAccounts(pool, engine, assets, now)
     repeat(frame, "check the levels of the house's accounts", house_accounts.look, LOOK_INTERVAL_S)
     downloads = DownloadLinks(pool, now)

@@ -4,9 +4,9 @@ from collections.abc import Collection
 from datetime import datetime
 
 from openspot.kit.database import Connection
-from openspot.rest_edge.operators.adjustments import store
+from openspot.rest_edge.operators.adjustments.store import ADJUSTMENTS
 from openspot.rest_edge.operators.booking.store import booked_alone
-from openspot.rest_edge.operators.treasury import flow_store
+from openspot.rest_edge.operators.treasury.flow_store import FLOWS
 
 
 async def cents_alone(connection: Connection, accounts: Collection[str], since: datetime) -> int:
@@ -15,7 +15,7 @@ async def cents_alone(connection: Connection, accounts: Collection[str], since: 
     Of a person with all of these accounts, since then. The caller holds the lock of `ActionKind.ADJUSTMENT`.
     """
     return (
-        await store.sum_alone(connection, accounts, since)
+        await ADJUSTMENTS.sum_alone(connection, accounts, since)
         + await booked_alone(connection, accounts, since)
-        + await flow_store.sum_alone(connection, accounts, since)
+        + await FLOWS.sum_alone(connection, accounts, since)
     )

@@ -68,7 +68,7 @@ def adjustment_routes(prefix: str, adjustments: Adjustments, exports: Exports) -
         summary="The adjustments that were made, newest first",
     )  # fmt: skip
     async def list_adjustments(wanted: Wanted, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None) -> Response:
-        return respond_with_page(await adjustments.page(wanted, limit, cursor))
+        return respond_with_page(await adjustments.moves.page(wanted, limit, cursor))
 
     @router.get(
         "/adjustments/export", _EXPORT, responses=TABLE_FILE, refusals=_BAD,
@@ -76,7 +76,7 @@ def adjustment_routes(prefix: str, adjustments: Adjustments, exports: Exports) -
     )  # fmt: skip
     async def export_adjustments(wanted: Wanted, file: WantedFileQuery) -> Response:
         filters = {"user": wanted.user_id, "state": wanted.status, "category": wanted.category} | wanted.span.texts()
-        read = partial(adjustments.page, wanted)
+        read = partial(adjustments.moves.page, wanted)
         return await exports.file("adjustments", columns, file, filters, read, needs=Permission.BALANCES_READ_ALL)
 
     @router.get(
@@ -84,6 +84,6 @@ def adjustment_routes(prefix: str, adjustments: Adjustments, exports: Exports) -
         summary="One adjustment, or the request for it",
     )  # fmt: skip
     async def get_adjustment(adjustment_id: AdjustmentPath) -> Response:
-        return respond(await adjustments.get(adjustment_id))
+        return respond(await adjustments.moves.get(adjustment_id))
 
     return router

@@ -1,7 +1,7 @@
 """Bodies of adjustments."""
 
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BeforeValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 from openspot.contracts.messages.message import DecimalText, TimeText
 from openspot.http.validation import Body, Currency, ResponseBody, example, signed_decimal
 from openspot.rest_edge.operators.adjustments.rules import Category
+from openspot.rest_edge.operators.moves.model import MoveStatus
 from openspot.rest_edge.operators.schemas import Reason
 
 
@@ -56,7 +57,7 @@ class AdjustmentResponse(ResponseBody):
     value_usd: DecimalText | None
     requested_by: str
     approved_by: str | None
-    status: Literal["waiting", "rejected", "pending", "done", "refused"]
+    status: MoveStatus
     result_code: str | None
     created_at: TimeText
     decided_at: TimeText | None

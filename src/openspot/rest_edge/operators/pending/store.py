@@ -8,6 +8,7 @@ import msgspec
 
 from openspot.http.operator_store import accounts_of_owner
 from openspot.kit.database import Connection, Pool
+from openspot.rest_edge.operators.newest import equal_to, newest_first
 from openspot.rest_edge.operators.pending.rules import ActionKind, OperatorRequest, RequestStatus, person_of
 from openspot.rest_edge.operators.spans import Span
 
@@ -102,24 +103,16 @@ async def page(
     pool: Pool, wanted: RequestFilter, limit: int, after: tuple[datetime, str] | None
 ) -> list[OperatorRequest]:
     """Requests, newest first, behind the position `after`."""
-    conditions = ["true"]
+    conditions: list[str] = []
     values: list[Any] = []
     if wanted.status is not None:
         # A constant, so that PostgreSQL uses the partial index.
         conditions.append(f"status = '{wanted.status.value}'")
-    if wanted.user_id is not None:
-        values.append(wanted.user_id)
-        conditions.append(f"user_id = ${len(values)}")
+    conditions += equal_to({"user_id": wanted.user_id}, values)
     conditions += wanted.span.conditions("requested_at", values)
-    if after is not None:
-        values += list(after)
-        conditions.append(f"(requested_at, request_id) < (${len(values) - 1}, ${len(values)})")
-    values.append(limit)
-    rows = await pool.fetch(
-        f"SELECT {_COLUMNS} FROM operator_requests WHERE {' AND '.join(conditions)}"  # noqa: S608
-        f" ORDER BY requested_at DESC, request_id DESC LIMIT ${len(values)}",
-        *values,
-    )
+    select = f"SELECT {_COLUMNS} FROM operator_requests"  # noqa: S608
+    place = "requested_at", "request_id"
+    rows = await newest_first(pool, select, conditions, values, place=place, limit=limit, after=after)
     return [found for row in rows if (found := _request(row)) is not None]
 
 

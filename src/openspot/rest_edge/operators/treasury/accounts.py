@@ -13,7 +13,6 @@ from prometheus_client import Gauge
 
 from openspot.domain.ids import EXTERNAL_ACCOUNT_ID, HOUSE_ACCOUNT_PURPOSES
 from openspot.domain.market import AssetScale
-from openspot.domain.money import MoneyError, to_scaled
 from openspot.engine_client.errors import EngineError
 from openspot.engine_client.queries import EngineBalance, EngineQueries
 from openspot.http.errors import HttpError, validation_error
@@ -22,6 +21,7 @@ from openspot.kit.clock import iso_of
 from openspot.kit.database import TRANSIENT_ERRORS, Pool, text_of
 from openspot.kit.log import get_logger
 from openspot.rest_edge.operators.acting import Acting, record
+from openspot.rest_edge.operators.moves.rules import amount_faults
 from openspot.rest_edge.operators.treasury import store
 from openspot.rest_edge.operators.treasury.rules import CLOSED, CLOSED_TO_OUTSIDE, account_fault, is_low
 from openspot.rest_edge.operators.treasury.schemas import (
@@ -87,14 +87,7 @@ class HouseAccounts:
     async def set_level(self, body: HouseLevelBody, acting: Acting) -> HouseLevelResponse:
         """Set the level of an asset in an account, or remove it. 400 for one that can have none."""
         faults = [fault for fault in (account_fault("account", body.account),) if fault]
-        asset = self._assets.get(body.asset)
-        if asset is None:
-            faults.append(f"asset must be one of {', '.join(sorted(self._assets))}")
-        elif body.level is not None:
-            try:
-                to_scaled(body.level, 10**asset.places)
-            except MoneyError as error:
-                faults.append(f"level {error}")
+        faults += amount_faults(self._assets, body.asset, "level", body.level or Decimal(0))
         if faults:
             raise validation_error(faults)
         async with self._pool.acquire() as connection, connection.transaction():

@@ -62,7 +62,7 @@ def flow_routes(prefix: str, flows: HouseFlows, exports: Exports) -> Router:
         summary="The house's money that came from outside or went there, newest first",
     )  # fmt: skip
     async def list_house_flows(wanted: Wanted, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None) -> Response:
-        return respond_with_page(await flows.page(wanted, limit, cursor))
+        return respond_with_page(await flows.moves.page(wanted, limit, cursor))
 
     @router.get(
         "/export", _EXPORT, responses=TABLE_FILE, refusals={400: "a parameter is not valid"},
@@ -70,7 +70,7 @@ def flow_routes(prefix: str, flows: HouseFlows, exports: Exports) -> Router:
     )  # fmt: skip
     async def export_house_flows(wanted: Wanted, file: WantedFileQuery) -> Response:
         filters = {"account": wanted.account, "category": wanted.category} | wanted.span.texts()
-        read = partial(flows.page, wanted)
+        read = partial(flows.moves.page, wanted)
         return await exports.file("house_flows", columns, file, filters, read, needs=Permission.BALANCES_READ_ALL)
 
     @router.get(
@@ -79,6 +79,6 @@ def flow_routes(prefix: str, flows: HouseFlows, exports: Exports) -> Router:
         summary="One flow of the house from or to outside, or the request for it",
     )  # fmt: skip
     async def get_house_flow(flow_id: FlowPath) -> Response:
-        return respond(await flows.get(flow_id))
+        return respond(await flows.moves.get(flow_id))
 
     return router

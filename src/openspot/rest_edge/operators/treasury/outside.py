@@ -20,12 +20,8 @@ from openspot.kit.bus import Bus
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 
 REFERENCE_PREFIX = "house-flow:"
+"""Before the id of a flow, it is the flow's reference at engine and ledger."""
 _NOT_NOW = frozenset({ResultCode.ENGINE_BUSY.name, ResultCode.RATE_LIMITED.name})
-
-
-def reference_of(flow_id: str) -> str:
-    """The reference of a flow at engine and ledger."""
-    return f"{REFERENCE_PREFIX}{flow_id}"
 
 
 class OutsideMoney:

@@ -27,6 +27,7 @@ from openspot.rest_edge.operators.treasury.schemas import (
     HouseTransferResponse,
 )
 from openspot.rest_edge.operators.treasury.service import HouseTransfers
+from openspot.rest_edge.operators.treasury.store import HouseTransferFilter
 
 _ACCOUNT = "^house:[a-z]{1,40}$"
 AccountPath = Annotated[str, Path(pattern=_ACCOUNT, description="Account of the house")]
@@ -84,7 +85,7 @@ def treasury_routes(prefix: str, accounts: HouseAccounts, transfers: HouseTransf
     async def list_house_transfers(
         span: SpanQuery, account: AccountQuery = None, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
     ) -> Response:
-        return respond_with_page(await transfers.page(account, span, limit, cursor))
+        return respond_with_page(await transfers.moves.page(HouseTransferFilter(account, span), limit, cursor))
 
     @router.get(
         "/transfers/export", _EXPORT, responses=TABLE_FILE,
@@ -93,7 +94,7 @@ def treasury_routes(prefix: str, accounts: HouseAccounts, transfers: HouseTransf
     )  # fmt: skip
     async def export_house_transfers(span: SpanQuery, file: WantedFileQuery, account: AccountQuery = None) -> Response:
         filters = {"account": account} | span.texts()
-        read = partial(transfers.page, account, span)
+        read = partial(transfers.moves.page, HouseTransferFilter(account, span))
         return await exports.file("house_transfers", columns, file, filters, read, needs=Permission.BALANCES_READ_ALL)
 
     @router.get(
@@ -102,6 +103,6 @@ def treasury_routes(prefix: str, accounts: HouseAccounts, transfers: HouseTransf
         summary="One transfer between the house's accounts, or the request for it",
     )  # fmt: skip
     async def get_house_transfer(transfer_id: TransferPath) -> Response:
-        return respond(await transfers.get(transfer_id))
+        return respond(await transfers.moves.get(transfer_id))
 
     return router

@@ -1,12 +1,13 @@
 """Bodies of the treasury."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
 from openspot.contracts.messages.message import DecimalText, TimeText
 from openspot.http.validation import Body, Currency, ExactPositiveDecimal, ResponseBody, example
 from openspot.rest_edge.operators.adjustments.schemas import AdjustedAmount
+from openspot.rest_edge.operators.moves.model import MoveStatus
 from openspot.rest_edge.operators.schemas import Reason
 from openspot.rest_edge.operators.treasury.rules import FlowCategory
 
@@ -120,7 +121,7 @@ class HouseTransferResponse(ResponseBody):
     value_usd: DecimalText | None
     requested_by: str
     approved_by: str | None
-    status: Literal["waiting", "rejected", "pending", "done", "refused"]
+    status: MoveStatus
     result_code: str | None
     created_at: TimeText
     decided_at: TimeText | None
@@ -144,7 +145,7 @@ class HouseFlowResponse(ResponseBody):
     value_usd: DecimalText | None
     requested_by: str
     approved_by: str | None
-    status: Literal["waiting", "rejected", "pending", "done", "refused"]
+    status: MoveStatus
     result_code: str | None
     created_at: TimeText
     decided_at: TimeText | None

@@ -1,38 +1,65 @@
 """The tables `house_transfers` and `house_levels`, and what the treasury reads of the ledger."""
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from openspot.domain.ids import HOUSE_ACCOUNT_PURPOSES
+from openspot.domain.transfer import Movement
 from openspot.kit.database import Connection, Pool
+from openspot.rest_edge.operators.moves.table import MoveTable
+from openspot.rest_edge.operators.pending.rules import OperatorRequest
 from openspot.rest_edge.operators.spans import Span
 
-_COLUMNS = """
-    transfer_id, source, destination, asset, amount, reason, value_cents, requested_by, approved_by, status,
-    result_code, created_at, decided_at
-"""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class HouseTransfer:
-    """A row of `house_transfers`. Made by one person alone, `approved_by` is None."""
+    """What a move is as a transfer between two accounts of the house."""
 
-    transfer_id: str
     source: str
     destination: str
-    asset: str
-    amount: Decimal
-    reason: str
-    value_cents: int | None
-    requested_by: str
-    approved_by: str | None
-    created_at: datetime
-    status: str = "pending"
-    result_code: str | None = None
-    decided_at: datetime | None = None
+
+    @classmethod
+    def of_row(cls, row: Any) -> Self:
+        """From a row of the table."""
+        return cls(row["source"], row["destination"])
+
+    @classmethod
+    def of_request(cls, request: OperatorRequest) -> Self:
+        """From a request for a transfer."""
+        return cls(request.detail["from"], request.detail["to"])
+
+    @property
+    def subject(self) -> str:
+        """The account that gives."""
+        return self.source
+
+    def detail(self) -> dict[str, str]:
+        """What request and trail keep."""
+        return {"from": self.source, "to": self.destination}
+
+    def movement(self, asset: str, amount: Decimal) -> Movement:
+        """From the one account to the other."""
+        return Movement(self.source, self.destination, asset, amount)
+
+
+TRANSFERS = MoveTable(HouseTransfer, table="house_transfers", key="transfer_id")
+
+
+class HouseTransferFilter(NamedTuple):
+    """The filter of a list; None filters nothing. `account` is on one of the two sides."""
+
+    account: str | None = None
+    span: Span = Span()
+
+    def conditions(self, values: list[Any]) -> list[str]:
+        """The conditions of SQL. Their values are added to `values`, which are numbered from 1."""
+        found = []
+        if self.account is not None:
+            values.append(self.account)
+            found.append(f"${len(values)} IN (source, destination)")
+        return found + self.span.conditions("created_at", values)
 
 
 class HouseLevel(NamedTuple):
@@ -62,73 +89,6 @@ class HouseEntry(NamedTuple):
     entry_type: str
     reference_id: str
     created_at: datetime
-
-
-async def add(connection: Connection, row: HouseTransfer) -> None:
-    """Write a transfer that is begun in the same transaction."""
-    await connection.execute(
-        """
-        INSERT INTO house_transfers (transfer_id, source, destination, asset, amount, reason, value_cents,
-            requested_by, approved_by, status, created_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'pending', $10)
-        """,
-        row.transfer_id, row.source, row.destination, row.asset, row.amount, row.reason, row.value_cents,
-        row.requested_by, row.approved_by, row.created_at,
-    )  # fmt: skip
-
-
-async def decide(connection: Connection, transfer_id: str, status: str, code: str | None, now: datetime) -> None:
-    """Write what became of a transfer."""
-    await connection.execute(
-        "UPDATE house_transfers SET status = $2, result_code = $3, decided_at = $4 WHERE transfer_id = $1",
-        transfer_id,
-        status,
-        code,
-        now,
-    )
-
-
-async def get(pool: Pool, transfer_id: str) -> HouseTransfer | None:
-    """The transfer with this id."""
-    row = await pool.fetchrow(f"SELECT {_COLUMNS} FROM house_transfers WHERE transfer_id = $1", transfer_id)  # noqa: S608
-    return None if row is None else HouseTransfer(**dict(row))
-
-
-async def page(
-    pool: Pool, account: str | None, span: Span, limit: int, after: tuple[datetime, str] | None
-) -> list[HouseTransfer]:
-    """Transfers of `span`, newest first, behind the position `after`; of one account only if it is given."""
-    conditions = ["true"]
-    values: list[Any] = []
-    if account is not None:
-        values.append(account)
-        conditions.append("$1 IN (source, destination)")
-    conditions += span.conditions("created_at", values)
-    if after is not None:
-        values += list(after)
-        conditions.append(f"(created_at, transfer_id) < (${len(values) - 1}, ${len(values)})")
-    values.append(limit)
-    rows = await pool.fetch(
-        f"SELECT {_COLUMNS} FROM house_transfers WHERE {' AND '.join(conditions)}"  # noqa: S608
-        f" ORDER BY created_at DESC, transfer_id DESC LIMIT ${len(values)}",
-        *values,
-    )
-    return [HouseTransfer(**dict(row)) for row in rows]
-
-
-async def sum_alone(connection: Connection, accounts: Collection[str], since: datetime) -> int:
-    """US cents that a person, with all of these accounts, has moved without another since then.
-
-    What was refused moved nothing.
-    """
-    return int(
-        await connection.fetchval(
-            "SELECT coalesce(sum(value_cents), 0)::bigint FROM house_transfers WHERE approved_by IS NULL AND"
-            " created_at > $2 AND status <> 'refused' AND lower(split_part(requested_by, ':', 2)) = ANY($1::text[])",
-            [*accounts],
-            since,
-        )
-    )
 
 
 async def levels(pool: Pool) -> list[HouseLevel]:
