@@ -6,15 +6,16 @@ from datetime import timedelta
 import asyncpg
 
 from openspot.domain.ids import ADJUSTMENTS_ACCOUNT_ID, EXTERNAL_ACCOUNT_ID
-from openspot.http.operators import Operator, OperatorRole
+from openspot.http.operators import Operator
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
 from openspot.rest_edge.operators.acting import Acting, record
 from openspot.rest_edge.operators.booking.store import BOOKED, SUBJECT_KIND
 from tests.support.authenticator import register
-from tests.support.edge_operators import link_owners, make_operator
+from tests.support.edge_operators import link_owners
 from tests.support.engine_client import EngineClient
 from tests.support.fair_prices import FakeFairPrices
+from tests.support.house_money import approve, assert_another_approves_once, treasurer
 from tests.support.in_process_platform import running
 from tests.support.rest_client import RestClient
 from tests.support.waiting import eventually_served
@@ -35,19 +36,21 @@ async def test_money_is_given_and_taken_once_and_beyond_the_bound_by_two_persons
     prices = FakeFairPrices(settings)
     await prices.start()
     await prices.publish("BTC-USD", "50")
-    async with running(settings, "engine", "rest-edge"):
-        engine, user, ada, bob, cas = (EngineClient(settings), *(RestClient(settings) for _ in range(4)))
+    async with (
+        running(settings, "engine", "rest-edge"),
+        treasurer(settings, pool, ADA) as ada,
+        treasurer(settings, pool, BOB) as bob,
+        treasurer(settings, pool, CAS) as cas,
+    ):
+        engine, user = EngineClient(settings), RestClient(settings)
         try:
             eve = await register(user, EVE)
-            await make_operator(ada, pool, ADA, OperatorRole.TREASURY)
-            await make_operator(bob, pool, BOB, OperatorRole.TREASURY)
-            await make_operator(cas, pool, CAS, OperatorRole.TREASURY)
             await link_owners(pool, ADA, CAS)
             await engine.fund(ADJUSTMENTS_ACCOUNT_ID, USD="500", BTC="10")
             await _alone(engine, ada, eve)
             await _together(engine, ada, bob, cas, eve, pool)
         finally:
-            for client in (engine, user, ada, bob, cas):
+            for client in (engine, user):
                 await client.close()
             await prices.stop()
 
@@ -94,18 +97,15 @@ async def _together(
     assert await total(engine, eve, "USD") == "24" and before == "20"
     asked = (await ada("POST", path, {"asset": "USD", "amount": "200", "category": "refund"} | WHY)).body
     assert asked["status"] == "waiting"
-    approval = f"/operator/requests/{asked['id']}/approval"
     life = "SELECT expires_at - requested_at FROM operator_requests WHERE request_id = $1"
     assert await pool.fetchval(life, asked["id"]) == timedelta(hours=1)
-    assert (await ada("POST", approval, WHY)).code == "SAME_PERSON"
-    decided = await asyncio.gather(*(bob("POST", approval, WHY) for _ in range(3)))
-    assert sorted(reply.status for reply in decided) == [200, 409, 409]
+    await assert_another_approves_once(ada, bob, asked["id"])
     made = (await bob("GET", f"/operator/adjustments/{asked['id']}")).body
     assert (made["status"], made["amount"], made["approvedBy"] != made["requestedBy"]) == ("done", "200", True)
     assert await total(engine, eve, "USD") == "224"
     # What an approval cannot pay is refused by the engine, and says so.
     much = (await ada("POST", path, {"asset": "USD", "amount": "9000", "category": "refund"} | WHY)).body
-    assert (await bob("POST", f"/operator/requests/{much['id']}/approval", WHY)).status == 200
+    assert (await approve(bob, much["id"])).status == 200
     refused = (await bob("GET", f"/operator/adjustments/{much['id']}")).body
     assert (refused["status"], refused["resultCode"]) == ("refused", "RISK_NSF")
     listed = (await bob("GET", f"/operator/adjustments?userId={eve}&status=refused")).body

@@ -17,14 +17,22 @@ from openspot.http.operators import OperatorRole
 from openspot.kit.bus import Bus
 from openspot.kit.clock import system_clock
 from openspot.kit.settings import Settings, as_part
-from openspot.reconcile.reconciliation import reconcile
 from openspot.rest_edge.operators.treasury.outside import OutsideMoney
 from tests.support.authenticator import register
 from tests.support.edge_operators import link_owners, make_operator
+from tests.support.house_money import (
+    approve,
+    assert_another_approves_once,
+    assert_books_agree,
+    assert_refused_by_field,
+    treasurer,
+    until_total,
+)
 from tests.support.in_process_platform import running
 from tests.support.rest_client import RestClient
-from tests.support.waiting import eventually, stretched
+from tests.support.waiting import eventually
 
+ADA, CAS = "ada@example.org", "cas@example.org"
 WHY = {"reason": "the owners fill the insurance"}
 IN = {"account": "house:insurance", "asset": "USD", "amount": "60", "category": "capital", "reference": "SEPA-1"} | WHY
 FLOWS = "/operator/treasury/flows"
@@ -39,29 +47,14 @@ async def platform(settings: Settings, bus: Bus) -> AsyncIterator[Settings]:
 
 @pytest.fixture
 async def ada(platform: Settings, pool: asyncpg.Pool) -> AsyncIterator[RestClient]:
-    client = RestClient(platform)
-    await make_operator(client, pool, "ada@example.org", OperatorRole.TREASURY)
-    yield client
-    await client.close()
+    async with treasurer(platform, pool, ADA) as client:
+        yield client
 
 
 @pytest.fixture
 async def bob(platform: Settings, pool: asyncpg.Pool) -> AsyncIterator[RestClient]:
-    client = RestClient(platform)
-    await make_operator(client, pool, "bob@example.org", OperatorRole.TREASURY)
-    yield client
-    await client.close()
-
-
-async def until_total(client: RestClient, account: str, total: str) -> None:
-    """Wait until engine and ledger both have this much."""
-
-    async def has() -> bool:
-        accounts = (await client("GET", "/operator/treasury/accounts")).body
-        found = next(each for each in accounts if each["account"] == account)
-        return [(row["engineTotal"], row["ledgerTotal"]) for row in found["balances"]] == [(total, total)]
-
-    await eventually(has)
+    async with treasurer(platform, pool, "bob@example.org") as client:
+        yield client
 
 
 async def test_money_comes_in_and_goes_out_once_and_every_book_agrees(
@@ -78,15 +71,14 @@ async def test_money_comes_in_and_goes_out_once_and_every_book_agrees(
     # What the account has not got stays, and its reference is free again.
     poor = (await ada("POST", FLOWS, out | {"amount": "-36", "reference": "SEPA-3"})).body
     assert poor["status"] == "waiting", poor
-    assert (await bob("POST", f"/operator/requests/{poor['id']}/approval", WHY)).status == 200
+    assert (await approve(bob, poor["id"])).status == 200
     refused = (await ada("GET", f"{FLOWS}/{poor['id']}")).body
     assert (refused["status"], refused["resultCode"]) == ("refused", "RISK_NSF")
     again = (await bob("POST", FLOWS, out | {"amount": "-30", "reference": "SEPA-3"})).body
     assert again["status"] == "done", again
     await until_total(ada, "house:insurance", "5")
     await until_total_outside(pool, "-5")
-    report = await reconcile(as_part(platform, EngineConnectionSettings), stretched(20))
-    assert report.exit_code == 0, report
+    await assert_books_agree(platform)
     listed = (await ada("GET", f"{FLOWS}?category=capital")).body
     assert [(row["amount"], row["reference"]) for row in listed] == [("60", "SEPA-1")]
     assert (await ada("GET", f"{FLOWS}?to=2020-01-01T00:00:00Z")).body == []
@@ -144,29 +136,23 @@ async def test_a_reference_counts_once_whoever_has_it(
 async def test_beyond_the_bound_another_person_approves_whatever_it_was_spent_on(
     platform: Settings, ada: RestClient, bob: RestClient, pool: asyncpg.Pool
 ) -> None:
-    cas, user = RestClient(platform), RestClient(platform)
-    try:
-        await make_operator(cas, pool, "cas@example.org", OperatorRole.TREASURY)
-        await link_owners(pool, "ada@example.org", "cas@example.org")
-        eve = await register(user, "eve@example.org")
+    user = RestClient(platform)
+    eve = await register(user, "eve@example.org")
+    await user.close()
+    async with treasurer(platform, pool, CAS) as cas:
+        await link_owners(pool, ADA, CAS)
         assert (await ada("POST", FLOWS, IN)).body["status"] == "done"
         # 60 of 100 are used, by adjustments and by the other account alike.
         gift = {"asset": "USD", "amount": "50", "category": "goodwill"} | WHY
         assert (await cas("POST", f"/operator/users/{eve}/adjustments", gift)).body["status"] == "waiting"
         asked = (await cas("POST", FLOWS, IN | {"amount": "41", "reference": "SEPA-2"})).body
         assert asked["status"] == "waiting"
-        approval = f"/operator/requests/{asked['id']}/approval"
-        assert (await ada("POST", approval, WHY)).code == "SAME_PERSON"
-        decided = await asyncio.gather(*(bob("POST", approval, WHY) for _ in range(3)))
-        assert sorted(reply.status for reply in decided) == [200, 409, 409]
+        await assert_another_approves_once(ada, bob, asked["id"])
         await until_total(ada, "house:insurance", "101")
-    finally:
-        for client in (cas, user):
-            await client.close()
 
 
 async def test_bad_flows_are_refused_by_field(ada: RestClient) -> None:
-    for bad, named in (
+    bad = (
         ({"account": "house:external"}, "account: house:external is the outside world"),
         ({"account": "house:staking"}, "account: house:staking holds what users have staked"),
         ({"account": "house:fees"}, "account: house:fees takes and gives nothing outside"),
@@ -180,9 +166,8 @@ async def test_bad_flows_are_refused_by_field(ada: RestClient) -> None:
         ({"reference": "two words"}, "reference"),
         ({"reference": "x" * 129}, "reference"),
         ({"reason": " "}, "reason"),
-    ):
-        refused = await ada("POST", FLOWS, IN | bad)
-        assert refused.status == 400 and named in str(refused.body), (bad, refused.body)
+    )
+    await assert_refused_by_field(ada, FLOWS, IN, bad)
     assert (await ada("GET", f"{FLOWS}/nothing")).code == "HOUSE_FLOW_NOT_FOUND"
 
 

@@ -1,29 +1,34 @@
 """The treasury through edge, engine, router and ledger: the house's money moves once, and every book agrees."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 
 import asyncpg
 import pytest
 from prometheus_client import REGISTRY
 
 from openspot.deposit.deposit import deposit
-from openspot.engine_client.settings import EngineConnectionSettings
-from openspot.http.operators import OperatorRole
 from openspot.kit.bus import Bus
-from openspot.kit.settings import Settings, as_part
-from openspot.reconcile.reconciliation import reconcile
+from openspot.kit.settings import Settings
 from openspot.rest_edge.operators import people
 from openspot.rest_edge.operators.treasury import store
-from tests.support.edge_operators import link_owners, make_operator
+from tests.support.edge_operators import link_owners
 from tests.support.histories import LIMIT, RecordingPool, plan_of
+from tests.support.house_money import (
+    approve,
+    assert_another_approves_once,
+    assert_books_agree,
+    assert_refused_by_field,
+    treasurer,
+    until_total,
+)
 from tests.support.in_process_platform import running
 from tests.support.rest_client import RestClient
-from tests.support.waiting import eventually, stretched
+from tests.support.waiting import eventually
 
+ADA, CAS = "ada@example.org", "cas@example.org"
 WHY = {"reason": "the insurance is below its level"}
 TO_INSURANCE = {"from": "house:payments", "to": "house:insurance", "asset": "USD", "amount": "30"} | WHY
-Has = Callable[[str, str], Awaitable[bool]]
 MOVE = "/operator/treasury/transfers"
 
 
@@ -41,66 +46,48 @@ async def platform(settings: Settings, bus: Bus) -> AsyncIterator[Settings]:
 
 @pytest.fixture
 async def ada(platform: Settings, pool: asyncpg.Pool) -> AsyncIterator[RestClient]:
-    client = RestClient(platform)
-    await make_operator(client, pool, "ada@example.org", OperatorRole.TREASURY)
-    yield client
-    await client.close()
+    async with treasurer(platform, pool, ADA) as client:
+        yield client
 
 
 @pytest.fixture
 async def bob(platform: Settings, pool: asyncpg.Pool) -> AsyncIterator[RestClient]:
-    client = RestClient(platform)
-    await make_operator(client, pool, "bob@example.org", OperatorRole.TREASURY)
-    yield client
-    await client.close()
+    async with treasurer(platform, pool, "bob@example.org") as client:
+        yield client
 
 
 @pytest.fixture
 async def cas(ada: RestClient, platform: Settings, pool: asyncpg.Pool) -> AsyncIterator[RestClient]:
     """Another account of ada's."""
-    client = RestClient(platform)
-    await make_operator(client, pool, "cas@example.org", OperatorRole.TREASURY)
-    await link_owners(pool, "ada@example.org", "cas@example.org")
-    yield client
-    await client.close()
-
-
-async def totals(client: RestClient, account: str) -> dict[str, tuple[str | None, str | None]]:
-    """The totals at engine and ledger, by asset."""
-    accounts = (await client("GET", "/operator/treasury/accounts")).body
-    found = next(each for each in accounts if each["account"] == account)
-    return {row["asset"]: (row["engineTotal"], row["ledgerTotal"]) for row in found["balances"]}
+    async with treasurer(platform, pool, CAS) as client:
+        await link_owners(pool, ADA, CAS)
+        yield client
 
 
 async def test_the_houses_money_moves_once_and_every_book_agrees(
     platform: Settings, ada: RestClient, bob: RestClient, cas: RestClient, pool: asyncpg.Pool
 ) -> None:
     await deposit(platform, "house:payments", "USD", "500", "funding-1")
-
-    async def has(account: str, total: str) -> bool:
-        return (await totals(ada, account)).get("USD") == (total, total)
-
-    await eventually(lambda: has("house:payments", "500"))
-    await _alone(ada, has)
-    await _together(ada, bob, cas, has)
-    report = await reconcile(as_part(platform, EngineConnectionSettings), stretched(20))
-    assert report.exit_code == 0, report
+    await until_total(ada, "house:payments", "500")
+    await _alone(ada)
+    await _together(ada, bob, cas)
+    await assert_books_agree(platform)
     assert await pool.fetchval("SELECT count(*) FROM edge_transfers WHERE kind = 'treasury' AND status = 'done'") == 5
     made = "SELECT count(*) FROM operator_actions WHERE action IN ('house_transfer.made', 'house_transfer.approved')"
     assert await pool.fetchval(made) == 7
 
 
-async def _alone(ada: RestClient, has: Has) -> None:
+async def _alone(ada: RestClient) -> None:
     key = {"Idempotency-Key": "move-1"}
     first = await ada("POST", MOVE, TO_INSURANCE, headers=key)
     assert (first.status, first.body["status"], first.body["valueUsd"]) == (201, "done", "30.00"), first.body
     assert (await ada("POST", MOVE, TO_INSURANCE, headers=key)).body["id"] == first.body["id"]
-    await eventually(lambda: has("house:insurance", "30"))
-    await eventually(lambda: has("house:payments", "470"))
+    await until_total(ada, "house:insurance", "30")
+    await until_total(ada, "house:payments", "470")
     # What the source has not got stays where it is.
     poor = await ada("POST", MOVE, TO_INSURANCE | {"from": "house:interest", "amount": "1"})
     assert (poor.body["status"], poor.body["resultCode"]) == ("refused", "RISK_NSF")
-    for bad, named in (
+    bad = (
         ({"to": "house:payments"}, "to must be another account than from"),
         ({"from": "house:external"}, "from: house:external is the outside world"),
         ({"to": "house:staking"}, "to: house:staking holds what users have staked"),
@@ -110,33 +97,29 @@ async def _alone(ada: RestClient, has: Has) -> None:
         ({"amount": "0"}, "amount"),
         ({"amount": "0.001"}, "amount"),
         ({"reason": " "}, "reason"),
-    ):
-        refused = await ada("POST", MOVE, TO_INSURANCE | bad)
-        assert refused.status == 400 and named in str(refused.body), (bad, refused.body)
+    )
+    await assert_refused_by_field(ada, MOVE, TO_INSURANCE, bad)
 
 
-async def _together(ada: RestClient, bob: RestClient, cas: RestClient, has: Has) -> None:
+async def _together(ada: RestClient, bob: RestClient, cas: RestClient) -> None:
     # 30 of 100 are used; many small ones at once are no way around the bound, nor is an account with the same owner.
     small = TO_INSURANCE | {"amount": "30"}
     replies = await asyncio.gather(*(each("POST", MOVE, small) for each in (ada, cas, cas, ada)))
     assert sorted(reply.body["status"] for reply in replies) == ["done", "done", "waiting", "waiting"]
     asked = (await ada("POST", MOVE, TO_INSURANCE | {"amount": "200"})).body
     assert asked["status"] == "waiting"
-    approval = f"/operator/requests/{asked['id']}/approval"
-    assert (await ada("POST", approval, WHY)).code == "SAME_PERSON"
-    decided = await asyncio.gather(*(bob("POST", approval, WHY) for _ in range(3)))
-    assert sorted(reply.status for reply in decided) == [200, 409, 409]
+    await assert_another_approves_once(ada, bob, asked["id"])
     made = (await bob("GET", f"{MOVE}/{asked['id']}")).body
     assert (made["status"], made["from"], made["amount"]) == ("done", "house:payments", "200")
     # What an approval cannot pay is refused by the engine, and says so.
     much = (await bob("POST", MOVE, TO_INSURANCE | {"amount": "9000"})).body
-    assert (await ada("POST", f"/operator/requests/{much['id']}/approval", WHY)).status == 200
+    assert (await approve(ada, much["id"])).status == 200
     assert (await bob("GET", f"{MOVE}/{much['id']}")).body["resultCode"] == "RISK_NSF"
     # And back: sweeping is the same way.
     swept = await bob("POST", MOVE, TO_INSURANCE | {"from": "house:insurance", "to": "house:payments"})
     assert swept.body["status"] == "done"
-    await eventually(lambda: has("house:payments", "240"))
-    await eventually(lambda: has("house:insurance", "260"))
+    await until_total(ada, "house:payments", "240")
+    await until_total(ada, "house:insurance", "260")
     listed = (await ada("GET", f"{MOVE}?account=house:interest")).body
     assert [row["status"] for row in listed] == ["refused"]
     entries = (await ada("GET", "/operator/treasury/accounts/house:insurance/entries?limit=2")).body
