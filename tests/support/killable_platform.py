@@ -41,8 +41,10 @@ class Platform:
 class EdgeProcess(ServiceProcess):
     """A REST edge as a child process."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, preparation: str = "") -> None:
+        """`preparation` is Python that the child runs before the edge."""
         code = (
+            f"{preparation}\n"
             "from openspot.rest_edge.service import run\n"
             "from openspot.rest_edge.settings import RestEdgeSettings\n"
             'sys.exit(run_service("rest-edge", run, RestEdgeSettings()))'

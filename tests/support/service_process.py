@@ -1,10 +1,12 @@
 """A service as a child process, to be killed or paused."""
 
+import asyncio
 import os
 import subprocess
 import sys
 
 from openspot.kit.settings import Settings, environment_of
+from tests.support.waiting import START_S_MAX, stretched
 
 
 class ServiceProcess:
@@ -33,6 +35,11 @@ class ServiceProcess:
         assert self.process is not None
         self.process.kill()
         self.process.wait()
+
+    async def ended(self) -> int:
+        """Wait until it has ended by itself, and return its exit code."""
+        assert self.process is not None
+        return await asyncio.to_thread(self.process.wait, stretched(START_S_MAX))
 
     @property
     def exit_code(self) -> int | None:
