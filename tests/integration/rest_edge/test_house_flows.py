@@ -7,7 +7,8 @@ from decimal import Decimal
 import asyncpg
 import pytest
 
-from openspot.deposit.deposit import deposit
+from openspot.deposit import deposit as deposit_command
+from openspot.deposit.deposit import DepositError, deposit
 from openspot.domain.transfer import Movement, TransferKind
 from openspot.engine_client.commands import EngineCommands
 from openspot.engine_client.errors import EngineAmbiguousError, EngineUnreachableError
@@ -16,6 +17,7 @@ from openspot.engine_transfers.engine import EngineTransfers
 from openspot.http.operators import OperatorRole
 from openspot.kit.bus import Bus
 from openspot.kit.clock import system_clock
+from openspot.kit.database import Connection
 from openspot.kit.settings import Settings, as_part
 from openspot.rest_edge.operators.treasury.outside import OutsideMoney
 from tests.support.authenticator import register
@@ -29,13 +31,16 @@ from tests.support.house_money import (
     until_total,
 )
 from tests.support.in_process_platform import running
-from tests.support.rest_client import RestClient
+from tests.support.rest_client import Reply, RestClient
 from tests.support.waiting import eventually
 
 ADA, CAS = "ada@example.org", "cas@example.org"
 WHY = {"reason": "the owners fill the insurance"}
 IN = {"account": "house:insurance", "asset": "USD", "amount": "60", "category": "capital", "reference": "SEPA-1"} | WHY
 FLOWS = "/operator/treasury/flows"
+IS_WAITING = """
+    SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')
+"""
 
 
 @pytest.fixture
@@ -128,9 +133,49 @@ async def test_a_reference_counts_once_whoever_has_it(
     assert (await bob("POST", FLOWS, IN | {"amount": "1", "reference": "Sepa-2"})).body["status"] == "done"
     # Nor what the command has brought in under it.
     await deposit(platform, "house:rewards", "USD", "5", "bank-7")
-    known = await ada("POST", FLOWS, IN | {"amount": "1", "reference": "bank-7"})
-    assert known.code == "REFERENCE_COUNTS_ALREADY" and "5 USD of house:rewards" in str(known.body), known.body
+    for same in ("bank-7", "BANK-7"):
+        known = await ada("POST", FLOWS, IN | {"amount": "1", "reference": same})
+        assert known.code == "REFERENCE_COUNTS_ALREADY" and "5 USD of house:rewards" in str(known.body), known.body
     assert await pool.fetchval("SELECT count(*) FROM house_flows") == 2, "the first, and the one after the rejection"
+
+
+async def test_what_is_recorded_for_the_house_is_not_deposited_for_anybody(
+    platform: Settings, ada: RestClient, pool: asyncpg.Pool
+) -> None:
+    recorded = (await ada("POST", FLOWS, IN)).body["id"]
+    waiting = (await ada("POST", FLOWS, IN | {"amount": "500", "reference": "SEPA-2"})).body["id"]
+    for reference, text in (
+        ("sepa-1", f"sepa-1 counts already, as money of the house: flow {recorded} of house:insurance"),
+        ("SEPA-2", f"SEPA-2 counts already, as money of the house: request {waiting} of house:insurance"),
+    ):
+        with pytest.raises(DepositError) as refused:
+            await deposit(platform, "eve", "USD", "60", reference)
+        assert str(refused.value) == text
+    # A repeated deposit is none, and what was given up frees its reference.
+    assert (await ada("POST", f"/operator/requests/{waiting}/rejection", WHY)).status == 200
+    for _ in range(2):
+        await deposit(platform, "eve", "USD", "7", "SEPA-2")
+    assert await pool.fetchval("SELECT count(*) FROM ledger_entries WHERE user_id = 'eve'") == 1
+
+
+async def test_a_flow_that_is_recorded_during_a_deposit_waits_for_it(
+    platform: Settings, ada: RestClient, pool: asyncpg.Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check = deposit_command._require_no_flow
+    recording: list[asyncio.Task[Reply]] = []
+
+    async def is_decided() -> bool:
+        return recording[0].done() or bool(await pool.fetchval(IS_WAITING))
+
+    async def check_and_record(connection: Connection, tx_hash: str) -> None:
+        await check(connection, tx_hash)
+        body = IN | {"amount": "1", "reference": tx_hash.upper()}
+        recording.append(asyncio.create_task(ada("POST", FLOWS, body)))
+        await eventually(is_decided)
+
+    monkeypatch.setattr(deposit_command, "_require_no_flow", check_and_record)
+    await deposit(platform, "eve", "USD", "1", "bank-8")
+    assert (await recording[0]).code == "REFERENCE_COUNTS_ALREADY"
 
 
 async def test_beyond_the_bound_another_person_approves_whatever_it_was_spent_on(

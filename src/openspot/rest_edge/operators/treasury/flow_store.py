@@ -72,14 +72,17 @@ class KnownReference(NamedTuple):
 
 
 async def lock_reference(connection: Connection, reference: str) -> None:
-    """Let nobody else record something under this reference until the transaction ends."""
+    """Let nobody else record something under this reference until the transaction ends, nor `openspot deposit` it."""
     await connection.execute(
         "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", f"openspot-house-flow:{reference.lower()}"
     )
 
 
 async def known(connection: Connection, reference: str, now: datetime, *, except_request: str) -> KnownReference | None:
-    """What has this reference already, in capital or small letters: a flow, a request that waits, or a deposit."""
+    """What has this reference already, in capital or small letters: a flow, a request that waits, or a deposit.
+
+    A deposit is found as the reference is written, and all in small or all in capital letters.
+    """
     flow = await connection.fetchrow(
         "SELECT flow_id, account, asset, amount FROM house_flows"
         " WHERE lower(reference) = lower($1) AND status <> 'refused'",
@@ -98,8 +101,11 @@ async def known(connection: Connection, reference: str, now: datetime, *, except
     if waiting is not None:
         return KnownReference(waiting["request_id"], f"a request for {waiting['user_id']} that waits")
     entry = await connection.fetchrow(
-        "SELECT user_id, asset, amount FROM ledger_entries WHERE transaction_id = $1", reference
+        "SELECT transaction_id, user_id, asset, amount FROM ledger_entries"
+        " WHERE transaction_id = ANY($1::text[]) LIMIT 1",
+        [reference, reference.lower(), reference.upper()],
     )
     if entry is None:
         return None
-    return KnownReference(reference, f"{entry['amount'].normalize():f} {entry['asset']} of {entry['user_id']}")
+    amount = f"{entry['amount'].normalize():f} {entry['asset']}"
+    return KnownReference(entry["transaction_id"], f"{amount} of {entry['user_id']}")
