@@ -45,7 +45,7 @@ from openspot.rest_edge.operators.acting import Acting, record
 from openspot.rest_edge.operators.adjustments.alone import cents_alone
 from openspot.rest_edge.operators.booking import store
 from openspot.rest_edge.operators.booking.service import ACCOUNTS_SEPARATOR
-from openspot.rest_edge.operators.moves.rules import WINDOW, dollars, needs_second_person, value_in_cents
+from openspot.rest_edge.operators.moves.rules import WINDOW, counted_price, dollars, needs_second_person, value_in_cents
 from openspot.rest_edge.operators.pending.rules import ActionKind, OperatorRequest, RequestStatus
 from openspot.rest_edge.operators.pending.service import PendingActions
 from openspot.rest_edge.operators.pending.store import linked_with, lock_operator
@@ -128,7 +128,7 @@ class _Finder:
             if len(self.items) == BOOKED_MAX:
                 self.more += 1
                 continue
-            value = value_in_cents(Decimal(amount_to_text(change.amount)), self._prices.get(change.asset))
+            value = value_in_cents(Decimal(amount_to_text(change.amount)), counted_price(self._prices, change.asset))
             self.items.append(_Item(event, change, value))
 
 

@@ -18,7 +18,7 @@ from openspot.rest_edge.operators.adjustments.service import ADJUSTMENT
 from openspot.rest_edge.operators.adjustments.store import Adjustment
 from openspot.rest_edge.operators.lists.listings import WITHDRAWALS, ListFilter, ListPosition
 from openspot.rest_edge.operators.moves.model import Move
-from openspot.rest_edge.operators.moves.rules import needs_second_person, value_in_cents
+from openspot.rest_edge.operators.moves.rules import counted_price, needs_second_person, value_in_cents
 from openspot.rest_edge.operators.pending.rules import (
     ActionKind,
     OperatorRequest,
@@ -88,6 +88,14 @@ def test_an_adjustment_of_either_sign_counts_at_the_higher_of_price_and_median_r
 def test_an_adjustment_without_a_usable_price_has_no_value() -> None:
     assert value_in_cents(Decimal(1), None) is None
     assert value_in_cents(Decimal(1), price(5, state=PriceState.STALE)) is None
+
+
+def test_the_price_of_a_listed_coin_counts_only_if_somebody_outside_of_its_book_confirms_it() -> None:
+    made_in_its_book, confirmed = price(1), replace(price(1), is_confirmed=True)
+    assert counted_price({"NEW": made_in_its_book}, "NEW") is None
+    assert counted_price({"NEW": confirmed}, "NEW") is confirmed
+    assert counted_price({"BTC": made_in_its_book}, "BTC") is made_in_its_book
+    assert counted_price({}, "BTC") is None
 
 
 def test_the_bound_counts_what_the_operator_adjusted_alone_that_day() -> None:

@@ -5,14 +5,25 @@ from datetime import timedelta
 from decimal import ROUND_CEILING, Context, Decimal
 
 from openspot.domain.fair_price.crossing import AssetPrice
-from openspot.domain.market import AssetScale
+from openspot.domain.market import AssetScale, load_markets
 from openspot.domain.money import MoneyError, amount_to_text, to_scaled
 from openspot.domain.transfer import Movement
 
 _WIDE = Context(prec=100, rounding=ROUND_CEILING)
 CENTS = Decimal(100)
+_SEED_ASSETS = frozenset(load_markets().assets)
 WINDOW = timedelta(hours=24)
 """What an operator moves alone is summed over it."""
+
+
+def counted_price(prices: Mapping[str, AssetPrice], asset: str) -> AssetPrice | None:
+    """The price of an asset where a bound believes it, out of `prices`; None if there is none.
+
+    Of a coin that an operator listed it must be confirmed by a venue or an operator: a few accounts make its book, and
+    could hold the price down while somebody moves the coin (ADR 0129).
+    """
+    price = prices.get(asset)
+    return price if price is not None and (price.is_confirmed or asset in _SEED_ASSETS) else None
 
 
 def value_in_cents(amount: Decimal, price: AssetPrice | None) -> int | None:

@@ -24,7 +24,7 @@ from openspot.kit.database import Connection, Pool, text_of
 from openspot.rest_edge.operators.acting import Acting, record
 from openspot.rest_edge.operators.moves.kind import MoveKind, Response
 from openspot.rest_edge.operators.moves.model import Move, WhatT
-from openspot.rest_edge.operators.moves.rules import WINDOW, dollars, needs_second_person, value_in_cents
+from openspot.rest_edge.operators.moves.rules import WINDOW, counted_price, dollars, needs_second_person, value_in_cents
 from openspot.rest_edge.operators.moves.table import MoveFilter
 from openspot.rest_edge.operators.pending.rules import OperatorRequest, RequestStatus
 from openspot.rest_edge.operators.pending.service import PendingActions
@@ -72,7 +72,7 @@ class Moves(Generic[WhatT, Response]):
             asset=asset,
             amount=amount,
             reason=acting.reason,
-            value_cents=value_in_cents(amount, self._means.prices.of_assets(DOLLAR).get(asset)),
+            value_cents=value_in_cents(amount, counted_price(self._means.prices.of_assets(DOLLAR), asset)),
             requested_by=acting.operator.name,
             approved_by=None,
             created_at=self._means.now(),

@@ -81,7 +81,8 @@ async def lock_reference(connection: Connection, reference: str) -> None:
 async def known(connection: Connection, reference: str, now: datetime, *, except_request: str) -> KnownReference | None:
     """What has this reference already, in capital or small letters: a flow, a request that waits, or a deposit.
 
-    A deposit is found as the reference is written, and all in small or all in capital letters.
+    A deposit is found as the reference is written, and all in small or all in capital letters; also one that custody
+    has seen, and that is credited later.
     """
     flow = await connection.fetchrow(
         "SELECT flow_id, account, asset, amount FROM house_flows"
@@ -101,8 +102,9 @@ async def known(connection: Connection, reference: str, now: datetime, *, except
     if waiting is not None:
         return KnownReference(waiting["request_id"], f"a request for {waiting['user_id']} that waits")
     entry = await connection.fetchrow(
-        "SELECT transaction_id, user_id, asset, amount FROM ledger_entries"
-        " WHERE transaction_id = ANY($1::text[]) LIMIT 1",
+        "SELECT transaction_id, user_id, asset, amount FROM ledger_entries WHERE transaction_id = ANY($1::text[])"
+        " UNION ALL"
+        " SELECT tx_hash, user_id, asset, amount FROM custody_deposits WHERE tx_hash = ANY($1::text[]) LIMIT 1",
         [reference, reference.lower(), reference.upper()],
     )
     if entry is None:
