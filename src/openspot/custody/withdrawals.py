@@ -400,8 +400,7 @@ def _waiting_reason(asset: str, price: WithdrawalPrice) -> str | None:
     """Tell the user why even a small withdrawal waits for people; None if it does not."""
     if not price.unsure_because:
         return None
-    reason = f"it waits until the price of {asset} is certain, or an operator decides: {price.unsure_because}"
-    return reason[:REASON_LENGTH_MAX]
+    return f"it waits until the price of {asset} is certain, or an operator decides: {price.unsure_because}"
 
 
 def _dollars(cents: int) -> str:

@@ -21,6 +21,7 @@ from openspot.custody.withdrawal_states import Funds, Status
 from openspot.custody.withdrawal_store import Withdrawal, WithdrawalDecision
 from openspot.custody.withdrawals import WithdrawalError, Withdrawals
 from openspot.domain.fair_price.model import PriceState
+from openspot.domain.fair_price.sources import WAITS_FOR_MORE
 from openspot.domain.market import load_markets
 from openspot.domain.networks import load_networks
 from tests.support.fair_prices import asset_price
@@ -140,10 +141,17 @@ def tables(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     return found  # type: ignore[return-value]
 
 
-def decisions(tables: Any, dollars: str = "100000", *, share: int = 100, state: PriceState = PriceState.GOOD) -> Any:
+def decisions(
+    tables: Any,
+    dollars: str = "100000",
+    *,
+    share: int = 100,
+    state: PriceState = PriceState.GOOD,
+    reason: str = "sources differ",
+) -> Any:
     """The decisions at a price of one BTC."""
     return Withdrawals(
-        tables, NETWORKS, lambda: {"BTC": asset_price(dollars, state=state, reason="sources differ")}, {},
+        tables, NETWORKS, lambda: {"BTC": asset_price(dollars, state=state, reason=reason)}, {},
         lambda: round(tables.now.timestamp()) * 10**9, hot_share_percent=share,
     )  # fmt: skip
 
@@ -211,6 +219,14 @@ async def test_no_wallet_approves_by_itself_at_a_price_that_is_not_sure(tables: 
     unsure = await decisions(tables, state=PriceState.DISPUTED).create(small, Decimal("0.001"), Decimal(0))
     assert unsure.approvals_needed == 1
     assert unsure.reason == "it waits until the price of BTC is certain, or an operator decides: sources differ"
+
+
+async def test_what_a_withdrawal_waits_for_is_told_to_its_end(tables: Any) -> None:
+    because = f"The price is far from that of the last day, and too little confirms it. {WAITS_FOR_MORE}"
+    found = await decisions(tables, state=PriceState.DISPUTED, reason=because).create(
+        msgspec.structs.replace(REQUEST, amount="0.001"), Decimal("0.001"), Decimal(0)
+    )
+    assert found.reason is not None and found.reason.endswith(because)
 
 
 async def test_bank_transfers_need_no_block_and_chains_need_theirs(tables: Any) -> None:
