@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from openspot.domain.result_code import ResultCode
+from openspot.engine_transfers.runner import UNSENT
+from openspot.rest_edge.products.conversions.service import FUNDS, INVENTORY
 from tests.support.refusal_scope import (
     NO_REASONS,
     NOT_FOR_PEOPLE,
@@ -84,6 +86,10 @@ def test_every_template_is_a_reason_that_some_service_gives() -> None:
 def test_every_result_of_an_order_has_words() -> None:
     results = {code.name for code in ResultCode}
     assert results - set(TEMPLATES) == RESULTS_OF_NO_ORDER
+
+
+def test_every_code_of_a_transfer_that_failed_has_words() -> None:
+    assert {UNSENT, FUNDS, INVENTORY} <= set(TEMPLATES)
 
 
 @pytest.mark.parametrize("listed", [NOT_FOR_PEOPLE, NO_REASONS, SPELT_OUT])

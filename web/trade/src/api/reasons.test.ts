@@ -58,6 +58,16 @@ it("a reason within a reason is said, too", () => {
   );
 });
 
+it("each of several values has words", () => {
+  expect(
+    sayReason(
+      "the price of SOL is disputed: The prices of trades and the order book are too far apart. Wait until they agree, or until the operator sets a price.",
+    ).detail,
+  ).toBe(
+    "Der Preis von SOL ist nicht sicher (umstritten): Die Preise liegen zu weit auseinander (Trades, Orderbuch). Warten Sie, bis sie übereinstimmen oder der Betreiber einen Preis setzt.",
+  );
+});
+
 it("several reasons are said one after the other", () => {
   expect(detailOf(["email must be an email address", "password is required"])).toBe(
     "E-Mail-Adresse: muss eine E-Mail-Adresse sein; Passwort: fehlt",

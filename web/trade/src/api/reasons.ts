@@ -43,7 +43,7 @@ export function sayIn(reasons: Reasons): Say {
     if (GIVEN.has(name)) return value;
     if (name === "time") return timeOf(value);
     return value
-      .split(", ")
+      .split(/, | and /)
       .map((one) => own(one) ?? (isDecimal(one) ? formatDecimal(one) : one))
       .join(", ");
   }

@@ -5,6 +5,7 @@ import { TimeText } from "#lib/components/TimeText.tsx";
 import { rich, t } from "#lib/language.ts";
 import type { Conversion } from "./queries.ts";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
+import { Said } from "../parts/Said.tsx";
 
 export const CONVERSION_COLUMNS: Column<Conversion>[] = [
   {
@@ -42,7 +43,9 @@ export const CONVERSION_COLUMNS: Column<Conversion>[] = [
         </Badge>
       ) : status === "failed" ? (
         <Badge tone="negative" shape="!">
-          {rich("Failed: {failureCode}", { failureCode: failureCode ?? t("no reason given") })}
+          {rich("Failed: {failureCode}", {
+            failureCode: failureCode === null ? t("no reason given") : <Said reason={failureCode} />,
+          })}
         </Badge>
       ) : (
         <Badge tone="warning" shape="◐">

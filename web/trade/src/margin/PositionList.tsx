@@ -26,6 +26,7 @@ import classes from "./Margin.module.css";
 import type { MarginAccount, MarginPosition } from "./queries.ts";
 import { PositionState, Side } from "./states.tsx";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
+import { Said } from "../parts/Said.tsx";
 
 interface PositionListProps {
   account: MarginAccount;
@@ -237,7 +238,7 @@ function StateOf({ position: { status, reason } }: { position: MarginPosition })
       <PositionState status={status} />
       {reason !== null && (
         <span className={classes.reason}>
-          {reason === REFUSED ? t("the lending pool was empty") : reason}
+          {reason === REFUSED ? t("the lending pool was empty") : <Said reason={reason} />}
         </span>
       )}
     </span>

@@ -3,8 +3,8 @@
  * Pure; amounts are scaled numbers of lib/scaled.ts, values of an account have twice their places and are exact.
  */
 import { formatDecimal } from "#lib/decimal.ts";
-import { t } from "#lib/language.ts";
 import { ceilTo, divideScaled, ONE, readScaled, scaledText, shareOfScaled, toScaled } from "#lib/scaled.ts";
+import { sayReason } from "../api/messages.ts";
 import type { MarginAccount, MarginBalance, MarginLoan, MarginPosition } from "./queries.ts";
 
 export const WARNING_PERCENT = 150n;
@@ -61,11 +61,8 @@ export function marksOf({ prices }: Pick<MarginAccount, "prices">): Marks {
         borrowable: bound(borrowable),
         unsure: SURE.has(state)
           ? null
-          : t("the price of {asset} is {state}: {value}", {
-              asset,
-              state,
-              value: reason || t("wait until its sources agree again"),
-            }),
+          : sayReason(`the price of ${asset} is ${state}: ${reason || "wait until its sources agree again"}`)
+              .detail,
       },
     ]),
   );

@@ -1,10 +1,12 @@
 /** Cancelling orders. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { toastDone, toastFailed } from "#lib/components/toasts.tsx";
+import { toastDone, toastProblem } from "#lib/components/toasts.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
 import { several, t } from "#lib/language.ts";
 import { returned, useExchange } from "../api/client.ts";
+import { RefusedError } from "../api/errors.ts";
 import { BALANCES, noteOrder } from "../api/live.ts";
+import { sayReason } from "../api/messages.ts";
 import type { Order } from "../api/orderKinds.ts";
 import { tellRefused } from "./placing.ts";
 
@@ -50,15 +52,16 @@ export function useCancelAll(onDone: () => void) {
       if (failed.length === 0)
         toastDone(several(cancelled.length, "{count} order cancelled", "{count} orders cancelled"));
       else {
-        const reasons = [...new Set(failed.map(({ reason }) => reason))].join("; ");
-        toastFailed(
-          several(
+        const message = [...new Set(failed.map(({ reason }) => reason))];
+        toastProblem({
+          title: several(
             failed.length,
             "{count} order could not be cancelled",
             "{count} orders could not be cancelled",
           ),
-          t("{reasons}. Try them one by one.", { reasons }),
-        );
+          ...sayReason(new RefusedError(409, { message }, null)),
+          advice: t("Try them one by one."),
+        });
       }
       onDone();
     },

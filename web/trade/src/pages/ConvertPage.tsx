@@ -23,6 +23,7 @@ import { CONVERSION_COLUMNS, conversionName } from "../conversions/columns.tsx";
 import { CONVERSIONS } from "../conversions/queries.ts";
 import classes from "./ConvertPage.module.css";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
+import { Said } from "../parts/Said.tsx";
 import { amountText } from "../parts/assetPlaces.ts";
 
 type Quote = Schemas["QuoteResponse"];
@@ -206,7 +207,12 @@ function Confirmation({ quote, onEnd, onDone }: { quote: Quote; onEnd: () => voi
         toAsset: done.toAsset,
       });
       if (done.status === "failed")
-        toastFailed(t("Not converted"), `${words}: ${done.failureCode ?? t("no reason given")}`);
+        toastFailed(
+          t("Not converted"),
+          <>
+            {words}: {done.failureCode === null ? t("no reason given") : <Said reason={done.failureCode} />}
+          </>,
+        );
       else toastDone(done.status === "completed" ? t("Converted") : t("The conversion is under way"), words);
       onDone();
       onEnd();

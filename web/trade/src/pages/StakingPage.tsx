@@ -27,6 +27,7 @@ import { kindOf, lockOf, wayBackOf } from "../staking/staking.ts";
 import { StakeDialog, UnstakeDialog } from "../staking/StakingDialogs.tsx";
 import classes from "./StakingPage.module.css";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
+import { Said } from "../parts/Said.tsx";
 
 /** What can be staked, what is, what is on its way back, and every reward. */
 export default function StakingPage() {
@@ -167,7 +168,12 @@ const STAKE_COLUMNS: Column<Stake>[] = [
       const [words, tone, shape] = STATES[status];
       return (
         <Badge tone={tone} shape={shape}>
-          {failureCode === null ? t(words) : `${t(words)}: ${failureCode}`}
+          {t(words)}
+          {failureCode !== null && (
+            <>
+              : <Said reason={failureCode} />
+            </>
+          )}
         </Badge>
       );
     },

@@ -1,7 +1,7 @@
 import { Button, FileButton, Skeleton, Title } from "@mantine/core";
 import { DownloadIcon, UploadIcon } from "@primer/octicons-react";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useRef, useState } from "react";
+import { Fragment, useRef, useState } from "react";
 import { Amount } from "#lib/components/Amount.tsx";
 import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { EmptyState, ErrorState, ProblemNote, WarningNote } from "#lib/components/states.tsx";
@@ -9,7 +9,9 @@ import { toastFailed } from "#lib/components/toasts.tsx";
 import { rich, several, t } from "#lib/language.ts";
 import { saveFile } from "#lib/saveFile.ts";
 import { explain, explainIfAny } from "../api/messages.ts";
+import { Said } from "../parts/Said.tsx";
 import { AssetDetails } from "./AssetDetails.tsx";
+import { sayFault } from "./importFault.ts";
 import {
   type Holding,
   type ImportReport,
@@ -29,6 +31,7 @@ const FILE_BYTES_MAX = 5_000_000;
 export function TaxLots({ owner }: { owner: Owner }) {
   const query = useCostBasis(owner);
   const { data } = query;
+  const [shortfall] = data?.shortfalls ?? [];
   const [asset, setAsset] = useState<string | null>(null);
   const currency = data?.currency ?? "";
   const holdings: Column<Holding>[] = [
@@ -87,10 +90,10 @@ export function TaxLots({ owner }: { owner: Owner }) {
           <WarningNote>
             {several(
               data.shortfallCount,
-              "{count} transaction took more than the account held, so nothing of it counts yet. Import what is missing. The first one: {externalId}, {reason}.",
-              "{count} transactions took more than the account held, so nothing of it counts yet. Import what is missing. The first one: {externalId}, {reason}.",
-              { externalId: data.shortfalls[0]?.externalId ?? "", reason: data.shortfalls[0]?.reason ?? "" },
-            )}
+              "{count} transaction took more than the account held, so nothing of it counts yet. Import what is missing.",
+              "{count} transactions took more than the account held, so nothing of it counts yet. Import what is missing.",
+            )}{" "}
+            {shortfall && rich("The first one: {reason}.", { reason: <Said reason={shortfall.reason} /> })}
           </WarningNote>
         </div>
       )}
@@ -237,7 +240,15 @@ function Report({ report }: { report: ImportReport }) {
             <li key={line}>
               {rich("Line {line}", { line })}
               {externalId !== null && ` (${externalId})`}:{" "}
-              {reasons.map(({ field, reason }) => `${field} ${reason}`).join("; ")}
+              {reasons.map((fault, at) => {
+                const { detail, language } = sayFault(fault);
+                return (
+                  <Fragment key={`${fault.field} ${fault.reason}`}>
+                    {at > 0 && "; "}
+                    <span lang={language}>{detail}</span>
+                  </Fragment>
+                );
+              })}
             </li>
           ))}
         </ul>

@@ -48,7 +48,11 @@ export function WithdrawalSteps({
           <span className={classes.words}>
             <span className={classes.name}>{name}</span>
             <VisuallyHidden>: {SPOKEN[state]}</VisuallyHidden>
-            {note && <span className={`figures ${classes.note ?? ""}`}>{note}</span>}
+            {note && (
+              <span className={`figures ${classes.note ?? ""}`} lang={note.language}>
+                {note.detail}
+              </span>
+            )}
           </span>
         </li>
       ))}

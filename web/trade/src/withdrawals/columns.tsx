@@ -52,11 +52,18 @@ export const WITHDRAWAL_COLUMNS: Column<Withdrawal>[] = [
     get title() {
       return t("State");
     },
-    cell: (withdrawal) => (
-      <>
-        <WithdrawalBadge status={withdrawal.status} />
-        {hasStopped(withdrawal) && <p className={classes.reason}>{reasonOf(withdrawal)}</p>}
-      </>
-    ),
+    cell: (withdrawal) => {
+      const reason = reasonOf(withdrawal);
+      return (
+        <>
+          <WithdrawalBadge status={withdrawal.status} />
+          {reason && (
+            <p className={classes.reason} lang={reason.language}>
+              {reason.detail}
+            </p>
+          )}
+        </>
+      );
+    },
   },
 ];

@@ -1,9 +1,18 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
+import { showLanguage } from "#lib/language.ts";
+import german from "../../languages/reasons/de.json";
+import { reasonsIn } from "../api/messages.ts";
+import { sayIn } from "../api/reasons.ts";
 import type { Withdrawal } from "./queries.ts";
 import { hasStopped, isCancellable, isUnderWay, reasonOf, stepsOf } from "./steps.ts";
 
 const withdrawal = (status: Withdrawal["status"], others: Partial<Withdrawal> = {}) =>
   ({ status, reason: null, confirmations: 0, requiredConfirmations: 32, ...others }) as Withdrawal;
+
+afterEach(() => {
+  delete reasonsIn.de;
+  showLanguage("en", {});
+});
 
 const drawn = (one: Withdrawal) => stepsOf(one).map(({ name, state }) => `${name}: ${state}`);
 
@@ -34,7 +43,8 @@ describe("the steps of a withdrawal", () => {
 
   it("say what an approval waits for, by the exchange's reason if it gives one", () => {
     const unsure = "the price of SOL is not certain now; the withdrawal goes on by itself when it is";
-    const note = (reason: string | null) => stepsOf(withdrawal("pending_approval", { reason }))[1]?.note;
+    const note = (reason: string | null) =>
+      stepsOf(withdrawal("pending_approval", { reason }))[1]?.note?.detail;
     expect(note(unsure)).toBe(
       "The price of SOL is not certain now; the withdrawal goes on by itself when it is",
     );
@@ -45,25 +55,40 @@ describe("the steps of a withdrawal", () => {
     const [step] = stepsOf(withdrawal("confirming", { confirmations: 3 })).filter(
       ({ state }) => state === "current",
     );
-    expect(step?.note).toBe("3 of 32 confirmations");
+    expect(step?.note).toEqual({ detail: "3 of 32 confirmations" });
   });
 
   it("stops where it ended, with the reason", () => {
     const rejected = withdrawal("rejected", { reason: "not explained" });
     expect(drawn(rejected)).toEqual(["Requested: done", "Rejected: stopped", "Your funds are free: done"]);
-    expect(stepsOf(rejected)[1]?.note).toBe("not explained");
-    expect(stepsOf(rejected)[2]?.note).toBe("Nothing was sent");
-    expect(stepsOf(withdrawal("cancelled"))[1]?.note).toBe("By you");
+    expect(stepsOf(rejected)[1]?.note?.detail).toBe("not explained");
+    expect(stepsOf(rejected)[2]?.note?.detail).toBe("Nothing was sent");
+    expect(stepsOf(withdrawal("cancelled"))[1]?.note?.detail).toBe("By you");
     expect(isUnderWay(rejected)).toBe(false);
   });
 
   it("say in the list why nothing was sent, and nothing of what goes on", () => {
     const told = (status: Withdrawal["status"], reason: string | null) =>
-      reasonOf(withdrawal(status, { reason }));
+      reasonOf(withdrawal(status, { reason }))?.detail;
     expect(told("rejected", "not explained")).toBe("not explained");
     expect(told("failed", null)).toBe("No reason is given");
     expect(told("cancelled", null)).toBe("By you");
-    expect(told("pending_approval", "the price is not certain now")).toBe("");
+    expect(told("pending_approval", "the price is not certain now")).toBeUndefined();
+  });
+
+  it("say in the language of the page what the exchange gives as a reason, and an operator's words as they are", () => {
+    reasonsIn.de = sayIn(german);
+    showLanguage("de", {});
+    const told = (status: Withdrawal["status"], reason: string) => reasonOf(withdrawal(status, { reason }));
+    expect(told("failed", "RISK_NSF")).toEqual({ detail: "Nicht genug Guthaben" });
+    expect(told("failed", "the network is gone")).toEqual({ detail: "the network is gone", language: "en" });
+    expect(told("rejected", "no reason given")).toEqual({ detail: "no reason given" });
+    const waits =
+      "it waits until the price of SOL is certain, or an operator decides: its fair price is disputed";
+    expect(stepsOf(withdrawal("pending_approval", { reason: waits }))[1]?.note).toEqual({
+      detail:
+        "Es wartet, bis der Preis von SOL sicher ist oder ein Betreiber entscheidet: Stand des fairen Preises: umstritten",
+    });
   });
 
   it("say of which nothing was sent, so that no page tells what arrives", () => {

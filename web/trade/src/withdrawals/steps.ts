@@ -1,6 +1,10 @@
 /** The steps of a withdrawal: those done, the one under way, and the one where it stopped. */
 import { several, t } from "#lib/language.ts";
+import { sayReason } from "../api/messages.ts";
 import type { Withdrawal } from "./queries.ts";
+
+/** Words, with the language that they are in if it is known and not that of the page. */
+type Told = ReturnType<typeof sayReason>;
 
 export type StepState = "done" | "current" | "waiting" | "stopped";
 
@@ -10,8 +14,8 @@ export interface Step {
   /** What is true of the step now: what will happen, what happens, or what has happened. */
   name: string;
   state: StepState;
-  /** What this step waits for, or why the withdrawal ended here. */
-  note: string;
+  /** What this step waits for, or why the withdrawal ended here; null if there is nothing to tell. */
+  note: Told | null;
 }
 
 /** The names of each step while it is to come, and once it is done. */
@@ -146,10 +150,13 @@ export function hasStopped({ status }: Withdrawal): boolean {
   return status in STOPPED;
 }
 
-/** Why a withdrawal has ended without sending anything; an empty text if it has not. */
-export function reasonOf(withdrawal: Withdrawal): string {
-  if (!hasStopped(withdrawal)) return "";
-  return withdrawal.reason ?? (withdrawal.status === "cancelled" ? t("By you") : t("No reason is given"));
+/** Why a withdrawal has ended without sending anything; null if it has not. */
+export function reasonOf(withdrawal: Withdrawal): Told | null {
+  const { status, reason } = withdrawal;
+  if (!hasStopped(withdrawal)) return null;
+  if (reason === null) return { detail: status === "cancelled" ? t("By you") : t("No reason is given") };
+  // Who rejects a withdrawal writes why, in any language: that stays as it is.
+  return status === "rejected" ? { detail: reason } : sayReason(reason);
 }
 
 /** The steps of a withdrawal. A stopped one shows the steps before as done, as far as the exchange reports them. */
@@ -157,30 +164,39 @@ export function stepsOf(withdrawal: Withdrawal): readonly Step[] {
   const stopped = STOPPED[withdrawal.status];
   if (stopped !== undefined) {
     return [
-      { id: "request", name: t("Requested"), state: "done", note: "" },
+      { id: "request", name: t("Requested"), state: "done", note: null },
       { id: "end", name: stopped, state: "stopped", note: reasonOf(withdrawal) },
-      { id: "funds", name: t("Your funds are free"), state: "done", note: t("Nothing was sent") },
+      {
+        id: "funds",
+        name: t("Your funds are free"),
+        state: "done",
+        note: { detail: t("Nothing was sent") },
+      },
     ];
   }
   const current = UNDER_WAY[withdrawal.status];
   return STEPS.map(({ id, toCome, done }, index) => {
-    if (current === undefined || index < current.at) return { id, name: done, state: "done", note: "" };
-    if (index > current.at) return { id, name: toCome, state: "waiting", note: "" };
+    if (current === undefined || index < current.at) return { id, name: done, state: "done", note: null };
+    if (index > current.at) return { id, name: toCome, state: "waiting", note: null };
     return { id, name: current.name, state: "current", note: noteOf(withdrawal, current.note) };
   });
 }
 
 /** What the step under way waits for: how far it is, else the reason that the exchange gives, else `otherwise`. */
-function noteOf(withdrawal: Withdrawal, otherwise: string): string {
+function noteOf(withdrawal: Withdrawal, otherwise: string): Told | null {
   const { status, reason, confirmations, requiredConfirmations } = withdrawal;
   if (status === "confirming")
-    return several(
-      requiredConfirmations,
-      "{confirmations} of {count} confirmation",
-      "{confirmations} of {count} confirmations",
-      { confirmations },
-    );
-  return reason === null ? otherwise : sentence(reason);
+    return {
+      detail: several(
+        requiredConfirmations,
+        "{confirmations} of {count} confirmation",
+        "{confirmations} of {count} confirmations",
+        { confirmations },
+      ),
+    };
+  if (reason === null) return otherwise === "" ? null : { detail: otherwise };
+  const said = sayReason(reason);
+  return { ...said, detail: sentence(said.detail) };
 }
 
 /** A reason of the exchange begins with a small letter, because messages of errors end with it. */

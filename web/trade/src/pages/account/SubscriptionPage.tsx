@@ -18,6 +18,7 @@ import { usePayments, usePlans, useSubscription } from "../../account/subscripti
 import { type SubscriptionClient, type SubscriptionSchemas, useExchange } from "../../api/client.ts";
 import { useSession } from "../../api/session.ts";
 import { explain, explainIfAny } from "../../api/messages.ts";
+import { Said } from "../../parts/Said.tsx";
 import classes from "./SubscriptionPage.module.css";
 
 type Payment = SubscriptionSchemas["PaymentResponse"];
@@ -390,7 +391,7 @@ function Payments({ service, nameOf }: { service: SubscriptionClient; nameOf: (p
             <Badge tone="negative" shape="✕">
               {t("Failed")}
             </Badge>{" "}
-            {reason}
+            {reason !== null && <Said reason={reason} />}
           </>
         ),
     },
