@@ -1,7 +1,7 @@
 """Mails and notifications in other languages: every text has a translation, with its values and no other."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pytest
@@ -18,6 +18,7 @@ from openspot.contracts.messages import (
     WithdrawalOutcome,
     WithdrawalRequested,
 )
+from openspot.domain.money import AMOUNT_SCALE
 from openspot.http.brand import Brand
 from openspot.rest_edge.funds.documents.service import CLOSED_TEXT, CLOSED_TITLE
 from openspot.rest_edge.funds.kyc import notices as kyc_notices
@@ -27,6 +28,11 @@ from openspot.rest_edge.mail.texts import MailFacts, MailKind, compose
 from openspot.rest_edge.notifications import templates
 from openspot.rest_edge.push.service import TEST_TEXT, TEST_TITLE
 from openspot.router.translation.order_lists import unarmed_notification
+from openspot.subscriptions.charges import ChargeError, check_pays
+from openspot.subscriptions.charging import failure_notice, refusal_text
+from openspot.subscriptions.lifecycle import Subscription
+from openspot.subscriptions.plans import Plan, PlanAccess
+from openspot.subscriptions.store import PaymentDraft, PaymentKind
 
 OTHERS = tuple(CATALOGUES)
 NAMES = re.compile(r"\{(\w+)\}")
@@ -60,6 +66,28 @@ def closed(side: str) -> MarginPositionClosed:
     )
 
 
+def unarmed(code: str) -> SendNotification:
+    return unarmed_notification("e", UnarmedEvent(9, 1, "BTC-USD", 3, "BRACKET", "ada", code, "1.5"), "list1")
+
+
+def not_charged(reason: str) -> SendNotification:
+    """The notification of a renewal that failed for a reason."""
+    day = date(2026, 11, 1)
+    own = Subscription("s1", "ada", "PRO", "USD", 1, day, AMOUNT_SCALE, past_due_since=day)
+    payment = PaymentDraft(
+        payment_id="p1",
+        kind=PaymentKind.RENEWAL,
+        plan_id="PRO",
+        asset="USD",
+        period_number=2,
+        attempt=1,
+        period=own.period,
+        charge=None,
+        reason=reason,
+    )
+    return failure_notice(payment, own, (1, 3), datetime.now(UTC))
+
+
 def notified() -> list[SendNotification]:
     """A notification of each kind that the edge makes of an event about money, margin or an order."""
     withdrawal = WithdrawalOutcome("w1", "ada", "BTC", "0.5", tx_hash="beef")
@@ -84,7 +112,7 @@ def notified() -> list[SendNotification]:
         templates.transfer_executed(
             ExecutedTransfer("t2", "adjustment", [TransferMovement("ada", "house:adjustments", "USD", "5")], 7, 1)
         ),
-        unarmed_notification("e", UnarmedEvent(9, 1, "BTC-USD", 3, "BRACKET", "ada", "RISK_NSF", "1.5"), "list1"),
+        *(unarmed(code) for code in ("RISK_NSF", "PARTICIPANT_INACTIVE", "PHASE_HALTED")),
         templates.order_refused(RiskCheckFailed("o1", "ada", "BTC-USD", "price_band", "the price is far", 1)),
         templates.orders_cancelled_by_timer("ada", 1, 2),
         templates.margin_warning(MarginWarning("w", "margin:ada", "ada", "1.42", "423.4", "1000", 1)),
@@ -127,6 +155,19 @@ def test_every_mail_of_the_edge_has_a_translation_with_its_token(language: Langu
             "Token: abc",
             "The Exchange",
         }
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_why_a_plan_was_not_charged_or_a_list_has_no_exits_has_a_translation(language: Language) -> None:
+    plan = Plan("PRO", "Pro", 1, 1, True, {"USD": AMOUNT_SCALE}, PlanAccess(frozenset(), {}))
+    with pytest.raises(ChargeError) as other_asset:
+        check_pays("BTC", plan)
+    reasons = [refusal_text("USD", AMOUNT_SCALE, code) for code in ("RISK_NSF", "PARTICIPANT_INACTIVE")]
+    for reason in (*reasons, "plan PRO does not exist any more", str(other_asset.value)):
+        first, _ = not_charged(reason).text.splitlines()
+        assert translated(first, language) != first
+    for code in ("RISK_NSF", "PARTICIPANT_INACTIVE"):
+        assert "your account" not in translated(unarmed(code).text, language)
 
 
 def test_a_translated_mail_keeps_its_link_whole() -> None:

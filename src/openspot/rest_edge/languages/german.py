@@ -89,6 +89,14 @@ GERMAN: dict[str, str] = {
         "{amount} wurden für Ihren Tarif von Ihrem Spotkonto abgebucht."
     ),
     "Your plan could not be charged": "Ihr Tarif konnte nicht abgebucht werden",
+    "Your spot account does not have {amount} that no order uses: add funds and try again.": (
+        "Ihr Spotkonto hat keine {amount}, die kein Auftrag hält: Zahlen Sie ein und versuchen Sie es erneut."
+    ),
+    "The engine refused the charge of {amount}: {code}.": "Die Abbuchung von {amount} wurde abgelehnt: {code}.",
+    "Plan {plan} does not exist any more.": "Den Tarif {plan} gibt es nicht mehr.",
+    "Asset {asset} does not pay for plan {plan}, only {assets}.": (
+        "Mit {asset} lässt sich der Tarif {plan} nicht bezahlen, nur mit {assets}."
+    ),
     "Your plan {plan} has ended.": "Ihr Tarif {plan} ist beendet.",
     "Your plan {plan} goes on for now. The charge is tried again on {day}.": (
         "Ihr Tarif {plan} läuft vorerst weiter. Die Abbuchung wird am {day} wiederholt."
@@ -250,6 +258,24 @@ GERMAN: dict[str, str] = {
         "{amount} hat die Plattform Ihrem Guthaben entnommen. Den Grund nennt Ihnen der Support."
     ),
     "Position without its exits: {symbol}": "Position ohne ihre Ausstiege: {symbol}",
+    (
+        "The entry of your order list {list} has filled {quantity} for which its exits could not be placed: your "
+        "account does not have the funds that they need. What was left of the entry is cancelled. Look whether "
+        "this position needs other orders."
+    ): (
+        "Der Einstieg Ihrer Auftragsliste {list} hat {quantity} ausgeführt, für die ihre Ausstiege nicht gelegt "
+        "werden konnten: Ihrem Konto fehlt das Guthaben dafür. Was vom Einstieg übrig war, ist storniert. Prüfen "
+        "Sie, ob diese Position andere Aufträge braucht."
+    ),
+    (
+        "The entry of your order list {list} has filled {quantity} for which its exits could not be placed: your "
+        "account is not active. What was left of the entry is cancelled. Look whether this position needs other "
+        "orders."
+    ): (
+        "Der Einstieg Ihrer Auftragsliste {list} hat {quantity} ausgeführt, für die ihre Ausstiege nicht gelegt "
+        "werden konnten: Ihr Konto ist nicht aktiv. Was vom Einstieg übrig war, ist storniert. Prüfen Sie, ob "
+        "diese Position andere Aufträge braucht."
+    ),
     (
         "The entry of your order list {list} has filled {quantity} for which its exits could not be placed: "
         "{reason}. What was left of the entry is cancelled. Look whether this position needs other orders."

@@ -79,6 +79,12 @@ PORTUGUESE: dict[str, str] = {
         "{amount} saíram da sua conta à vista pelo seu plano."
     ),
     "Your plan could not be charged": "Seu plano não pôde ser cobrado",
+    "Your spot account does not have {amount} that no order uses: add funds and try again.": (
+        "Sua conta à vista não tem {amount} que nenhuma ordem use: adicione fundos e tente de novo."
+    ),
+    "The engine refused the charge of {amount}: {code}.": "A cobrança de {amount} foi recusada: {code}.",
+    "Plan {plan} does not exist any more.": "O plano {plan} não existe mais.",
+    "Asset {asset} does not pay for plan {plan}, only {assets}.": "{asset} não paga o plano {plan}, apenas {assets}.",
     "Your plan {plan} has ended.": "Seu plano {plan} terminou.",
     "Your plan {plan} goes on for now. The charge is tried again on {day}.": (
         "Seu plano {plan} continua por enquanto. A cobrança é tentada de novo em {day}."
@@ -233,6 +239,24 @@ PORTUGUESE: dict[str, str] = {
         "A plataforma retirou {amount} do seu saldo. Pergunte o motivo ao suporte."
     ),
     "Position without its exits: {symbol}": "Posição sem suas saídas: {symbol}",
+    (
+        "The entry of your order list {list} has filled {quantity} for which its exits could not be placed: your "
+        "account does not have the funds that they need. What was left of the entry is cancelled. Look whether "
+        "this position needs other orders."
+    ): (
+        "A entrada da sua lista de ordens {list} executou {quantity} para os quais não foi possível colocar as "
+        "saídas: sua conta não tem os fundos de que elas precisam. O que restava da entrada foi cancelado. "
+        "Verifique se esta posição precisa de outras ordens."
+    ),
+    (
+        "The entry of your order list {list} has filled {quantity} for which its exits could not be placed: your "
+        "account is not active. What was left of the entry is cancelled. Look whether this position needs other "
+        "orders."
+    ): (
+        "A entrada da sua lista de ordens {list} executou {quantity} para os quais não foi possível colocar as "
+        "saídas: sua conta não está ativa. O que restava da entrada foi cancelado. Verifique se esta posição "
+        "precisa de outras ordens."
+    ),
     (
         "The entry of your order list {list} has filled {quantity} for which its exits could not be placed: "
         "{reason}. What was left of the entry is cancelled. Look whether this position needs other orders."

@@ -83,6 +83,14 @@ SPANISH: dict[str, str] = {
         "Se tomaron {amount} de tu cuenta al contado por tu plan."
     ),
     "Your plan could not be charged": "No se pudo cobrar tu plan",
+    "Your spot account does not have {amount} that no order uses: add funds and try again.": (
+        "Tu cuenta al contado no tiene {amount} que no use ninguna orden: añade fondos e inténtalo de nuevo."
+    ),
+    "The engine refused the charge of {amount}: {code}.": "Se rechazó el cobro de {amount}: {code}.",
+    "Plan {plan} does not exist any more.": "El plan {plan} ya no existe.",
+    "Asset {asset} does not pay for plan {plan}, only {assets}.": (
+        "Con {asset} no se paga el plan {plan}, solo con {assets}."
+    ),
     "Your plan {plan} has ended.": "Tu plan {plan} ha terminado.",
     "Your plan {plan} goes on for now. The charge is tried again on {day}.": (
         "Tu plan {plan} sigue por ahora. El cobro se reintenta el {day}."
@@ -248,6 +256,24 @@ SPANISH: dict[str, str] = {
         "La plataforma retiró {amount} de tu saldo. Pregunta el motivo al soporte."
     ),
     "Position without its exits: {symbol}": "Posición sin sus salidas: {symbol}",
+    (
+        "The entry of your order list {list} has filled {quantity} for which its exits could not be placed: your "
+        "account does not have the funds that they need. What was left of the entry is cancelled. Look whether "
+        "this position needs other orders."
+    ): (
+        "La entrada de tu lista de órdenes {list} ejecutó {quantity} para los que no se pudieron colocar sus "
+        "salidas: tu cuenta no tiene los fondos que necesitan. Lo que quedaba de la entrada está cancelado. "
+        "Comprueba si esta posición necesita otras órdenes."
+    ),
+    (
+        "The entry of your order list {list} has filled {quantity} for which its exits could not be placed: your "
+        "account is not active. What was left of the entry is cancelled. Look whether this position needs other "
+        "orders."
+    ): (
+        "La entrada de tu lista de órdenes {list} ejecutó {quantity} para los que no se pudieron colocar sus "
+        "salidas: tu cuenta no está activa. Lo que quedaba de la entrada está cancelado. Comprueba si esta "
+        "posición necesita otras órdenes."
+    ),
     (
         "The entry of your order list {list} has filled {quantity} for which its exits could not be placed: "
         "{reason}. What was left of the entry is cancelled. Look whether this position needs other orders."
