@@ -131,6 +131,35 @@ def test_a_refusal_is_told_in_the_language_of_the_page_and_what_has_no_words_is_
     expect(told.get_by_text("the moon is full", exact=True)).to_have_attribute("lang", "en")
 
 
+@pytest.mark.proof
+@pytest.mark.parametrize("language", ["de"])
+def test_what_is_wrong_with_a_file_of_transactions_is_told_in_the_language_of_the_page(
+    new_window: NewWindow, exchange: Exchange, words: Words, tmp_path: Path
+) -> None:
+    trader = exchange.register(f"{secrets.token_hex(6)}@example.com")
+    screen = new_window(trader, locale=LOCALES["de"])
+    page = screen.page
+    screen.expect_complaint("status of 400")
+    screen.go("/positions", words("Positions"))
+    screen.tab(words("Tax lots"))
+    file = tmp_path / "history.csv"
+    file.write_text(
+        "externalId,timestamp,type,account,asset,quantity,value\n"
+        "uncovered,2024-06-01T00:00:00Z,sell,main,BTC,1.5,30000\n"
+        "broken,2024-06-02T00:00:00Z,gift,main,BTC,many,1\n"
+    )
+    page.get_by_label(words("File of transactions")).set_input_files(file)
+    refused = page.get_by_role("list", name=words("Refused lines"))
+    expect(refused).to_contain_text("(broken): Art: 'gift' ist keines von diesen: acquisition, buy")
+    expect(refused).to_contain_text("; Menge: ist keine Dezimalzahl")
+    expect(refused.locator("[lang=en]")).to_have_count(0)
+    missing = page.get_by_role("note").filter(has_text="Transaktion uncovered")
+    expect(missing).to_contain_text("Die erste: Transaktion uncovered nimmt 1,5 BTC aus dem Konto main, das 0 hält.")
+    file.write_text("colour,shape\nred,round\n")
+    page.get_by_label(words("File of transactions")).set_input_files(file)
+    expect(screen.problem()).to_contain_text("Der Aufbau der Kopfzeile ist nicht bekannt: colour, shape")
+
+
 def test_a_language_is_chosen_before_the_login_without_a_reload_and_stays(new_window: NewWindow) -> None:
     screen = new_window()
     page = screen.page

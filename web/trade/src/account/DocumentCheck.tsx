@@ -5,7 +5,7 @@ import { CopyText } from "#lib/components/CopyText.tsx";
 import { ProblemNote } from "#lib/components/states.tsx";
 import { rich, t } from "#lib/language.ts";
 import { returned, type Schemas, useExchange } from "../api/client.ts";
-import { explain } from "../api/messages.ts";
+import { explain, sayReason } from "../api/messages.ts";
 import classes from "./Verification.module.css";
 import { useDocuments, VERIFICATION } from "./queries.ts";
 
@@ -24,6 +24,7 @@ export function DocumentCheck({ status }: { status: Status }) {
     onSettled: () => void client.invalidateQueries({ queryKey: VERIFICATION }),
   });
   const session = start.data;
+  const told = session && sayReason(session.instructions);
   // They are uploaded below, not at a provider.
   const isOfExchange = isOpen(status) && uploads?.provider === null;
   const isMissing = isOfExchange && uploads.documents.length === 0;
@@ -55,9 +56,9 @@ export function DocumentCheck({ status }: { status: Status }) {
         </p>
         {session && isOpen(status) && (
           <>
-            {!isOfExchange && (
-              <p className={classes.text}>
-                {session.instructions.charAt(0).toUpperCase() + session.instructions.slice(1)}
+            {!isOfExchange && told && (
+              <p className={classes.text} lang={told.language}>
+                {told.detail.charAt(0).toUpperCase() + told.detail.slice(1)}
               </p>
             )}
             <div>
