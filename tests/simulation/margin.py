@@ -22,6 +22,7 @@ from openspot.contracts.messages import (
     TransferCollateral,
 )
 from openspot.contracts.refusals import UNCERTAIN, RefusalCode
+from openspot.domain.margin_offer import margin_offer
 from openspot.domain.symbol import SymbolSpec
 from openspot.domain.transfer import Movement, TransferKind
 from openspot.engine.transport.balance_views import balance_views
@@ -144,7 +145,7 @@ class Margin:
         pool: Any = SimulatedPool(tables, rows, process, weather)
         queries: Any = SimulatedQueries(engine, process, dict(engine.machine.directory.symbols))
         self._bus = bus
-        self._marks = MarkPriceCache(bus, "USD", STALE_S, weather.loop.time)
+        self._marks = MarkPriceCache(bus, "USD", margin_offer().markets, STALE_S, weather.loop.time)
         dependencies = Dependencies(
             settings=settings,
             pool=pool,

@@ -24,6 +24,7 @@ from openspot.contracts.messages import (
     RepayMargin,
     TransferCollateral,
 )
+from openspot.domain.margin_offer import margin_offer
 from openspot.domain.market import load_markets
 from openspot.domain.money import parse_decimal, to_amount
 from openspot.domain.transfer import Movement, TransferKind
@@ -164,11 +165,16 @@ class MarginMarket(MirroredMarket):
 
 
 @asynccontextmanager
-async def margin_market(folder: Path, databases: TestDatabases, margins: int = 0) -> AsyncIterator[MarginMarket]:
-    """A funded market at 100 USD for a BTC, and `margins` processes of the margin service side by side."""
+async def margin_market(
+    folder: Path, databases: TestDatabases, margins: int = 0, **changes: str
+) -> AsyncIterator[MarginMarket]:
+    """A funded market at 100 USD for a BTC, and `margins` processes of the margin service side by side.
+
+    `changes` are further settings.
+    """
     with own_bus(folder) as (server, data), databases.lend() as url:
         settings = platform_settings(data, url, server.url, shared=True).model_copy(
-            update={"margin_scan_s": 0.3, "margin_liquidation_pause_s": 0.3}
+            update={"margin_scan_s": 0.3, "margin_liquidation_pause_s": 0.3, **changes}
         )
         async with _running_market(settings, margins) as market:
             yield market
@@ -258,7 +264,7 @@ class Process:
         self.market = market
         self._commands = commands
         settings = market.settings
-        marks = MarkPriceCache(market.bus, "USD", 60.0, time.monotonic)
+        marks = MarkPriceCache(market.bus, "USD", margin_offer().markets, 60.0, time.monotonic)
         self.clock_ms: int | None = None
         self.dependencies = Dependencies(
             settings=settings,

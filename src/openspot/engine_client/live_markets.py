@@ -35,9 +35,7 @@ Changed = Callable[[], Awaitable[None]]
 class LiveMarkets:
     """Follows one engine's list. `configuration` changes in place: its limits, its assets, and what markets offer."""
 
-    def __init__(self, url: str, seed: MarketConfiguration, *, only_seed: bool = False) -> None:
-        """With `only_seed`, the list has the assets of `seed` alone, and the markets between them."""
-        self._only = frozenset(seed.assets) if only_seed else None
+    def __init__(self, url: str, seed: MarketConfiguration) -> None:
         self._seed_offers = seed.offers
         self._url = f"{url}/api/v1/listings"
         self._version = ""
@@ -77,26 +75,20 @@ class LiveMarkets:
     def _take(self, listed: MarketList, limits: dict[str, MarketLimits], offers: dict[str, MarketOffers]) -> None:
         configuration = self.configuration
         configuration.limits.clear()
-        configuration.limits.update(
-            {symbol: known for symbol, known in limits.items() if all(map(self._has, symbol.split("-")))}
-        )
+        configuration.limits.update(limits)
         configuration.offers.clear()
-        configuration.offers.update({symbol: offers[symbol] for symbol in configuration.limits})
+        configuration.offers.update(offers)
         # An asset stays known, even if the engine has deleted it: rows may name it.
         configuration.assets.update(
             {
                 currency.asset: AssetScale(currency.asset, currency.currency_id, currency.places)
                 for currency in listed.currencies
-                if self._has(currency.asset)
             }
         )
 
     def _offers(self, symbol: str, terms: MarketTerms) -> MarketOffers:
         # An engine of before names no offers.
         return self._seed_offers.get(symbol, NOTHING) if terms.offers is msgspec.UNSET else terms.market_offers
-
-    def _has(self, asset: str) -> bool:
-        return self._only is None or asset in self._only
 
     async def run(self) -> None:
         """Follow the list until cancelled."""
@@ -115,21 +107,17 @@ class LiveMarkets:
 
 
 async def followed_markets(
-    settings: EngineAddressSettings,
-    frame: ServiceFrame,
-    changed: Changed | None = None,
-    *,
-    only_seed: bool = False,
+    settings: EngineAddressSettings, frame: ServiceFrame, changed: Changed | None = None
 ) -> MarketConfiguration:
     """The markets and assets of a service, which change in place if the settings say so.
 
     `changed` is called after each change from now on. Without an engine, they are the platform's own twelve until it
-    responds. With `only_seed`, the service keeps to the assets of those twelve, whatever is listed.
+    responds.
     """
     seed = load_markets()
     if not settings.follows_listings:
         return seed
-    live = LiveMarkets(settings.engine_url, seed, only_seed=only_seed)
+    live = LiveMarkets(settings.engine_url, seed)
     try:
         async with aiohttp.ClientSession() as session:
             await live.load(session)

@@ -67,7 +67,8 @@ async def lock_and_settle(dependencies: Dependencies, account_id: str) -> AsyncI
             account = await store.lock_account(connection, account_id)
             assert account is not None, "accounts are never deleted"
             is_covered = await settle_transfers(dependencies, connection, account_id)
-            holdings = await holdings_of(dependencies.queries, account_id, await store.loans_of(connection, account_id))
+            loans = await store.loans_of(connection, account_id)
+            holdings = await holdings_of(dependencies.queries, account_id, loans, dependencies.offer.assets)
             yield LockedAccount(connection, account, holdings, is_covered)
 
 
@@ -102,7 +103,7 @@ async def account_record(dependencies: Dependencies, account_id: str) -> MarginA
     pool = dependencies.pool
     account = (await store.accounts_by_id(pool, [account_id]))[account_id]
     loans = await store.loans_of(pool, account_id, all_states=True)
-    holdings = await holdings_of(dependencies.queries, account_id, loans)
+    holdings = await holdings_of(dependencies.queries, account_id, loans, dependencies.offer.assets)
     balances = holdings.balances()
     marks = await marks_for(dependencies, pool, account.user_id)
     figures: MarginFigures | None = None
@@ -123,6 +124,10 @@ async def account_record(dependencies: Dependencies, account_id: str) -> MarginA
             _balance_record(asset, balance, holdings.free(asset))
             for asset, balance in sorted(balances.items())
             if balance.held or balance.debt
+        ]
+        + [
+            _uncounted_record(asset, total, holdings.free(asset))
+            for asset, total in sorted(holdings.uncounted().items())
         ],
         positions=[_position_record(each) for each in await store.positions_of(pool, account_id, all_states=True)],
         loans=[_loan_record(each) for each in loans],
@@ -143,7 +148,8 @@ async def marks_for(dependencies: Dependencies, connection: Connection | Pool, u
     others = []
     for account_id in await store.accounts_of_same_owner(connection, user_id):
         loans = await store.loans_of(connection, account_id)
-        others.append((await holdings_of(dependencies.queries, account_id, loans)).balances())
+        holdings = await holdings_of(dependencies.queries, account_id, loans, dependencies.offer.assets)
+        others.append(holdings.balances())
     return shared(marks, others) if others else marks
 
 
@@ -160,6 +166,11 @@ def _balance_record(asset: str, balance: AssetBalance, free: int) -> MarginBalan
         amount_to_text(balance.owed),
         amount_to_text(balance.interest),
     )
+
+
+def _uncounted_record(asset: str, total: int, free: int) -> MarginBalance:
+    nothing = amount_to_text(0)
+    return MarginBalance(asset, amount_to_text(total), amount_to_text(free), nothing, nothing, is_offered=False)
 
 
 def _price_record(asset: str, price: AssetPrice, left: int | None) -> MarginPrice:

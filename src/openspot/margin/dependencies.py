@@ -1,4 +1,4 @@
-"""The dependencies that all parts of the service share: bus, database, engine, and the engine's markets."""
+"""The dependencies that all parts of the service share: bus, database, engine, and the markets."""
 
 import asyncio
 import time
@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from openspot.contracts.refusals import InvalidRequestError
+from openspot.domain.margin_offer import MarginOffer, margin_offer
 from openspot.domain.market import MarketConfiguration
 from openspot.domain.symbol import SymbolSpec
 from openspot.engine_client.commands import EngineCommands
@@ -47,8 +48,11 @@ class Dependencies:
     marks: MarkPriceCache
     markets: MarketConfiguration
     clock: Clock
+    offer: MarginOffer = field(default_factory=margin_offer)
     wake: Callable[[], None] = lambda: None
     """Makes the scanner look at changed accounts at once."""
+    markets_changed: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when `markets` have changed: what is kept of the engine's symbols is old."""
     _symbols: dict[str, SymbolSpec] = field(default_factory=dict)
     _symbols_read_at: float = float("-inf")
     _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
@@ -62,12 +66,21 @@ class Dependencies:
         return self.clock() // NANOSECONDS_PER_MS
 
     async def symbols(self) -> dict[str, SymbolSpec]:
-        """The engine's active symbols that the platform trades. Raises EngineError."""
+        """The engine's symbols with terms, also those that are not traded now. Raises EngineError."""
+        if self.markets_changed.is_set():
+            # Cleared before the question, so that a change meanwhile is asked for, too.
+            self.markets_changed.clear()
+            self._symbols_read_at = float("-inf")
         if time.monotonic() - self._symbols_read_at > SYMBOLS_KEPT_S:
             found = await self.queries.symbols()
-            self._symbols = {name: spec for name, spec in found.items() if spec.active and name in self.markets.limits}
+            self._symbols = {name: spec for name, spec in found.items() if name in self.markets.limits}
             self._symbols_read_at = time.monotonic()
         return self._symbols
+
+    async def symbols_on_margin(self) -> dict[str, SymbolSpec]:
+        """The symbols that are traded now and offered on margin. Raises EngineError."""
+        found = await self.symbols()
+        return {name: spec for name, spec in found.items() if spec.active and name in self.offer.markets}
 
     async def symbol(self, name: str) -> SymbolSpec:
         """One symbol. Raises InvalidRequestError if it is unknown, EngineError if the engine does not answer."""
@@ -75,3 +88,20 @@ class Dependencies:
         if found is None:
             raise InvalidRequestError("symbol is not a market of the platform")
         return found
+
+    async def traded_symbol(self, name: str) -> SymbolSpec:
+        """One symbol for an order, also if margin does not offer it: a position there can be closed.
+
+        Raises as `symbol`, and InvalidRequestError if it takes no orders now.
+        """
+        found = await self.symbol(name)
+        if not found.active:
+            raise InvalidRequestError(f"symbol is not traded now: {name} takes no orders")
+        return found
+
+    async def symbol_on_margin(self, name: str) -> SymbolSpec:
+        """One symbol for a new position. Raises as `traded_symbol`, and InvalidRequestError unless margin offers it."""
+        # The list of markets is newer than what is kept of the engine's symbols.
+        if name in self.markets.limits and name not in self.offer.markets:
+            raise InvalidRequestError(f"symbol is not offered on margin: {name} was listed later")
+        return await self.traded_symbol(name)

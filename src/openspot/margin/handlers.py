@@ -103,11 +103,13 @@ class RequestHandlers:
         """Whether an amount is free in the margin account. Without an account nothing is free."""
         try:
             _check_user(request.user_id)
-            self._check_asset(request.asset)
+            self._check_known(request.asset)
             amount, free = _amount("amount", request.amount), 0
             account = await store.account_of_user(self._dependencies.pool, request.user_id)
             if account is not None:
-                free = (await holdings_of(self._dependencies.queries, account.account_id, ())).free(request.asset)
+                offered = self._dependencies.offer.assets
+                holdings = await holdings_of(self._dependencies.queries, account.account_id, (), offered)
+                free = holdings.free(request.asset)
         except InvalidRequestError as error:
             return CheckBalanceReply.refused(error.refusal)
         except (EngineError, *TRANSIENT_ERRORS) as error:
@@ -126,7 +128,8 @@ class RequestHandlers:
             if request.margin_account_id not in (None, account.account_id):
                 raise InvalidRequestError("marginAccountId is not an account of the user", RefusalCode.NOT_FOUND)
             loans = await store.loans_of(self._dependencies.pool, account.account_id)
-            holdings = await holdings_of(self._dependencies.queries, account.account_id, loans)
+            offered = self._dependencies.offer.assets
+            holdings = await holdings_of(self._dependencies.queries, account.account_id, loans, offered)
             balances, marks = holdings.balances(), self._dependencies.marks.current()
             figures = margin_figures(balances, marks)
             check_sure(involved(balances), marks)
@@ -167,7 +170,7 @@ class RequestHandlers:
                 amount = self._amount_of(asset, request.amount)
             elif request.direction == "out":
                 # Fees and interest leave amounts with more places. An account that keeps them could never be closed.
-                self._check_asset(asset)
+                self._check_known(asset)
                 amount = -_amount("amount", request.amount)
             else:
                 raise InvalidRequestError("direction must be in or out")
@@ -253,12 +256,15 @@ class RequestHandlers:
             loan_id = next((each.loan_id for each in record.positions if each.position_id == position_id), None)
         return MarginReply(True, record, position_id, loan_id)
 
-    def _check_asset(self, asset: str) -> None:
+    def _check_known(self, asset: str) -> None:
+        """Raise InvalidRequestError for what is no asset. One that margin does not offer can be seen, and leave."""
         if asset not in self._dependencies.markets.assets:
-            raise InvalidRequestError(f"asset must be one of {', '.join(self._dependencies.markets.assets)}")
+            raise InvalidRequestError(f"asset must be one of {', '.join(sorted(self._dependencies.offer.assets))}")
 
     def _amount_of(self, asset: str, text: str) -> int:
-        self._check_asset(asset)
+        self._check_known(asset)
+        if asset not in self._dependencies.offer.assets:
+            raise InvalidRequestError(f"asset is not offered on margin: {asset} was listed later")
         amount, places = _amount("amount", text), self._dependencies.markets.assets[asset].places
         if amount % 10 ** (AMOUNT_PLACES - places):
             raise InvalidRequestError(f"amount must have at most {places} decimal places for {asset}")

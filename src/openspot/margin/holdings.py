@@ -1,6 +1,9 @@
-"""The present state of an account: the engine's balances and the loans. It is exact while the account is locked."""
+"""The present state of an account: the engine's balances and the loans. It is exact while the account is locked.
 
-from collections.abc import Iterable
+An asset that is not offered on margin counts nothing: it secures no debt, and no decision waits for its price.
+"""
+
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -21,14 +24,18 @@ class Held(NamedTuple):
 
 @dataclass(slots=True)
 class Holdings:
-    """Balances by asset, and the loans that have not ended."""
+    """Balances by asset, and the loans that have not ended. `offered` are the assets that margin offers."""
 
     held: dict[str, Held]
     loans: list[MarginLoanRow]
+    offered: Collection[str]
 
     def balances(self, now_ms: int | None = None) -> dict[str, AssetBalance]:
-        """Holding and debt by asset. The interest is the posted one, or with `now_ms` that of a repayment then."""
-        balances = {asset: AssetBalance(each.total) for asset, each in self.held.items()}
+        """What counts of each asset, held and owed.
+
+        The interest is the posted one, or with `now_ms` that of a repayment then.
+        """
+        balances = {asset: AssetBalance(each.total) for asset, each in self.held.items() if asset in self.offered}
         for loan in self.loans:
             if loan.status is not LoanStatus.ACTIVE:
                 continue
@@ -45,17 +52,23 @@ class Holdings:
         held = self.held.get(asset)
         return 0 if held is None else held.free
 
+    def uncounted(self) -> dict[str, int]:
+        """What the account holds of assets that margin does not offer."""
+        return {asset: each.total for asset, each in self.held.items() if each.total and asset not in self.offered}
+
     @property
     def has_locked(self) -> bool:
         """Whether open orders hold funds."""
         return any(each.is_locked for each in self.held.values())
 
 
-async def holdings_of(queries: EngineQueries, account_id: str, loans: Iterable[MarginLoanRow]) -> Holdings:
+async def holdings_of(
+    queries: EngineQueries, account_id: str, loans: Iterable[MarginLoanRow], offered: Collection[str]
+) -> Holdings:
     """The account's balances in the engine, with its loans. Raises EngineError."""
     held = {}
     for balance in await queries.balances(account_id):
         total, available = (to_amount(parse_decimal(text)) for text in (balance.total, balance.available))
         reserved = to_amount(parse_decimal(balance.reserved))
         held[balance.asset] = Held(total, available - reserved, available - reserved != total)
-    return Holdings(held, list(loans))
+    return Holdings(held, list(loans), offered)

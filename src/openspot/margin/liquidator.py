@@ -234,7 +234,7 @@ class Liquidator:
         if not await self._may_be_placed(order):
             # A process that was killed may have placed it already.
             placed_before = await recorded_outcome(account.connection, order_id)
-            return placed_before or nothing_filled("the fair price has moved, or is not sure")
+            return placed_before or nothing_filled("the market takes no orders, or its price moved or is not sure")
         event = LiquidationOrderEvent(
             id=message_id,
             liquidation_id=liquidation.liquidation_id,
@@ -253,10 +253,10 @@ class Liquidator:
         return await outcome_of(dependencies, account.connection, placed)
 
     async def _may_be_placed(self, order: LiquidationOrder) -> bool:
-        """Whether the order's worst price is still near the fair price, which must be sure."""
+        """Whether its market takes orders, and the order's worst price is still near the fair price, which is sure."""
         dependencies = self._dependencies
-        marks, spec = dependencies.marks.current(), await dependencies.symbol(order.symbol)
-        if not is_sure(spec, marks):
+        marks, spec = dependencies.marks.current(), (await dependencies.symbols()).get(order.symbol)
+        if spec is None or not spec.active or not is_sure(spec, marks):
             return False
         # Twice the bound: the price may have moved a little since the order was planned.
         now = worst_price(spec, order.side, marks, 2 * dependencies.settings.margin_liquidation_bps)
@@ -324,7 +324,7 @@ class Liquidator:
 
     async def _markets(self) -> Markets:
         dependencies = self._dependencies
-        settings, symbols = dependencies.settings, await dependencies.symbols()
+        settings, symbols = dependencies.settings, await dependencies.symbols_on_margin()
         return Markets(
             symbols,
             dependencies.markets.limits,

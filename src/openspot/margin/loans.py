@@ -161,8 +161,8 @@ class Loans:
             raise MarginRefusedError(
                 f"the margin account has less free {asset} than amount", RefusalCode.INSUFFICIENT_BALANCE
             )
-        # An account without debt needs no prices.
-        if has_debt(account.holdings.balances()):
+        # An account without debt needs no prices, and what secures nothing may always leave.
+        if asset in self._dependencies.offer.assets and has_debt(account.holdings.balances()):
             await self._check_limit(outflow_error, account, asset, amount)
 
     def _check_inflow(self, account: LockedAccount, asset: str) -> None:

@@ -66,7 +66,7 @@ class Positions:
 
     async def check(self, user_id: str, symbol: str, side: Side, quantity: int, leverage: Decimal) -> MarginDecision:
         """Check an opening. It changes nothing. Raises InvalidRequestError and EngineError."""
-        spec = await self._dependencies.symbol(symbol)
+        spec = await self._dependencies.symbol_on_margin(symbol)
         request = OpeningRequest(spec.base, spec.quote, side, quantity, leverage)
         async with lock_and_settle_of_user(self._dependencies, user_id) as account:
             return await self._decision(account, request)
@@ -76,7 +76,7 @@ class Positions:
     ) -> tuple[str, str]:
         """Open a position. Returns the ids of account and position. Raises InvalidRequestError and EngineError."""
         dependencies = self._dependencies
-        spec = await dependencies.symbol(symbol)
+        spec = await dependencies.symbol_on_margin(symbol)
         lot = lot_of(spec)
         if quantity % lot:
             raise InvalidRequestError(f"quantity must be a multiple of the lot {amount_to_text(lot)}")
@@ -119,6 +119,8 @@ class Positions:
             if position is None or position.account_id != account_id:
                 raise InvalidRequestError("positionId is not a position of the account", RefusalCode.NOT_FOUND)
             if position.close_request != request_id and not await _was_part(account, position, request_id):
+                # Before anything is written: where no order is taken, the closing could only be given up.
+                await self._dependencies.traded_symbol(position.symbol)
                 _begin_closing(position, request_id)
                 position.closing_quantity = None if quantity is None else await self._part_of(position, quantity)
                 await store.save_position(account.connection, position)
@@ -132,7 +134,7 @@ class Positions:
         Raises InvalidRequestError and EngineError.
         """
         dependencies = self._dependencies
-        spec = await dependencies.symbol(symbol)
+        spec = await dependencies.traded_symbol(symbol)
         async with lock_and_settle_of_user(dependencies, user_id) as account:
             account_id, now = account.account_id, datetime_from_ms(dependencies.now_ms())
             if await store.add_reduction(account.connection, account_id, request_id, now):
@@ -402,7 +404,7 @@ class Positions:
     ) -> None:
         """Repay `amount` of a position's loan, or as much of it as is free in the account after the order."""
         dependencies = self._dependencies
-        after = await holdings_of(dependencies.queries, account.account_id, ())
+        after = await holdings_of(dependencies.queries, account.account_id, (), dependencies.offer.assets)
         free = after.free(loan.asset)
         paid = min(amount, free, loan.accrual.owed(dependencies.now_ms()))
         if paid > 0:

@@ -160,7 +160,8 @@ class Scanner:
                 self._accounts.put(account_id, {})
                 return
             async with gate:
-                holdings = await holdings_of(self._dependencies.queries, account_id, loans[account_id])
+                offered = self._dependencies.offer.assets
+                holdings = await holdings_of(self._dependencies.queries, account_id, loans[account_id], offered)
             self._accounts.put(account_id, holdings.balances())
             if account_id not in scanned:
                 self._accounts.restore_risk_bands({account_id: account.risk_band})

@@ -10,7 +10,7 @@ import time
 from openspot.contracts import subjects
 from openspot.contracts.messages import ExecutedTrade, MarginPositionUpdated
 from openspot.domain.accounts import MARGIN_PREFIX
-from openspot.domain.market import load_markets
+from openspot.domain.margin_offer import margin_offer
 from openspot.engine_client.commands import EngineCommands
 from openspot.engine_client.live_markets import followed_markets
 from openspot.engine_client.queries import EngineQueries
@@ -47,20 +47,26 @@ async def run(settings: MarginSettings, stop: asyncio.Event, *, clock: Clock = s
     Raises BusError, DatabaseUnavailableError or PortTakenError if it cannot start, ValueError for a wrong setting.
     """
     settings = with_secrets(settings)
-    assets = load_markets().assets
-    if settings.margin_valuation_asset not in assets:
-        raise ValueError(f"OPENSPOT_MARGIN_VALUATION_ASSET must be one of {', '.join(assets)}")
+    offer = margin_offer()
+    if settings.margin_valuation_asset not in offer.assets:
+        raise ValueError(f"OPENSPOT_MARGIN_VALUATION_ASSET must be one of {', '.join(sorted(offer.assets))}")
     async with ServiceFrame(NAME, settings, stop) as frame:
         bus = await frame.connect_bus()
         await bus.ensure_streams()
-        # An asset that somebody has just listed is no collateral: its price is too easily moved.
-        markets = await followed_markets(settings, frame, only_seed=True)
+        markets_changed = asyncio.Event()
+
+        async def note_change() -> None:
+            markets_changed.set()
+
+        markets = await followed_markets(settings, frame, note_change)
         pool = await frame.connect_database(CONNECTIONS_MAX)
         commands = EngineCommands(settings)
         frame.at_end(commands.close)
         queries = EngineQueries(settings)
         frame.at_end(queries.close)
-        marks = MarkPriceCache(bus, settings.margin_valuation_asset, settings.margin_mark_stale_s, time.monotonic)
+        marks = MarkPriceCache(
+            bus, settings.margin_valuation_asset, offer.markets, settings.margin_mark_stale_s, time.monotonic
+        )
         await marks.follow()
         dependencies = Dependencies(
             settings=settings,
@@ -71,6 +77,8 @@ async def run(settings: MarginSettings, stop: asyncio.Event, *, clock: Clock = s
             marks=marks,
             markets=markets,
             clock=clock,
+            offer=offer,
+            markets_changed=markets_changed,
         )
         loans = Loans(dependencies)
         positions = Positions(dependencies, loans)

@@ -15,6 +15,7 @@ import pytest
 from openspot.contracts import subjects
 from openspot.contracts.messages import OrderRequest, SubmitOrder, SubmitOrderReply
 from openspot.domain.fair_price.model import PriceState
+from openspot.domain.margin_offer import margin_offer
 from openspot.domain.money import AMOUNT_SCALE
 from openspot.domain.order import Side
 from openspot.margin import store
@@ -228,7 +229,7 @@ async def test_without_a_current_mark_price_nothing_is_liquidated(process: Proce
     await process.know_prices()
     known, process.dependencies.marks = (
         process.dependencies.marks,
-        MarkPriceCache(market.bus, "USD", 0.05, time.monotonic),
+        MarkPriceCache(market.bus, "USD", margin_offer().markets, 0.05, time.monotonic),
     )
     await process.dependencies.marks.follow()
     market.prices.is_silent = True

@@ -79,6 +79,7 @@ async def test_an_operator_lists_edits_and_delists_and_the_trail_keeps_each_step
             "status": "announced", "name": "Dogecoin / US dollar", "announcement": "Trading begins soon.",
             "logo": "doge", "active": False, "quantityMax": "1000",
         }  # fmt: skip
+        assert (market["margin"], (await edge("GET", "/markets/BTC-USD")).body["margin"]) == (False, True)
         opened = await edge("PUT", "/operator/markets/DOGE-USD/status", {"status": "open", "reason": "makers are in"})
         assert (opened.status, opened.body["active"]) == (200, True)
         changed = await edge("PATCH", "/operator/markets/DOGE-USD", {"takerFee": 30, "reason": "as decided"})

@@ -21,7 +21,8 @@ ACCOUNT: dict[str, Any] = {
     "equity": "400",
     "debt": "600",
     "isAtRisk": False,
-    "balances": [{"asset": "USD", "total": "0", "available": "0", "borrowed": "600", "interest": "0.01"}],
+    "balances": [{"asset": "USD", "total": "0", "available": "0", "borrowed": "600", "interest": "0.01",
+                  "isOffered": True}],
     "positions": [
         {
             "positionId": "9FvT4qKxW2mZr7Hd", "marginAccountId": "margin:u1", "symbol": "ETH-USD", "side": "buy",

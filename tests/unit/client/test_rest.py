@@ -132,7 +132,7 @@ async def test_every_read_has_its_path_and_its_type(fake: FakeRestEdge, client: 
         "deviationBpsMax": 2000, "slippageBpsMax": 500, "priceReference": "last_trade", "referencePrice": None,
         "phase": "continuous", "phaseEndsAt": None, "phaseCause": None, "status": "open", "name": "",
         "announcement": "", "logo": "", "quoteLogo": "", "schedule": [],
-        "rules": "complete",
+        "rules": "complete", "margin": True,
     }  # fmt: skip
     fake.answer(200, [market])
     assert (await client.markets())[0].base_scale_k == 10**8

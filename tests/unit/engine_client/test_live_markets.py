@@ -118,17 +118,6 @@ async def test_what_markets_offer_is_followed_and_a_market_that_says_nothing_off
     assert set(SEED.offers.values()) == {EVERYTHING}, "the seed itself stays as it is"
 
 
-async def test_a_service_that_keeps_to_the_seed_follows_its_markets_alone(
-    engine: tuple[Engine, str], session: aiohttp.ClientSession
-) -> None:
-    served, url = engine
-    live = LiveMarkets(url, SEED, only_seed=True)
-    served.reply = SECOND
-    await live.load(session)
-    assert live.configuration.limits == {"BTC-USD": SEED.limits["BTC-USD"]}
-    assert live.configuration.assets == SEED.assets
-
-
 async def test_a_symbol_without_terms_is_no_market(engine: tuple[Engine, str], session: aiohttp.ClientSession) -> None:
     served, url = engine
     bare = ListedMarket(symbol="BTC-USD", terms=None, taker_fee=25, maker_fee=15)

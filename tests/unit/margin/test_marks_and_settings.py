@@ -15,6 +15,7 @@ from openspot.margin.settings import MarginSettings
 
 UNIT = AMOUNT_SCALE
 STALE_S = 15.0
+MARKETS = frozenset({"BTC-USD", "BTC-BRL"})
 
 
 def event(price: str, timestamp: int, state: str = "good", symbol: str = "BTC-USD") -> FairPriceEvent:
@@ -32,7 +33,7 @@ class PriceBus:
         self.timeouts_s: list[float] = []
         self.seconds = 0.0
         self.take: Any = None
-        self.marks = MarkPriceCache(self, "USD", STALE_S, lambda: self.seconds)  # type: ignore[arg-type]
+        self.marks = MarkPriceCache(self, "USD", MARKETS, STALE_S, lambda: self.seconds)  # type: ignore[arg-type]
 
     async def subscribe(self, subject: str, message_type: Any, handler: Any) -> None:
         assert subject == "marketdata.fairprice.*"
@@ -66,6 +67,24 @@ def test_the_marks_are_the_fair_prices_in_the_valuation_asset() -> None:
     assert {asset: each.price for asset, each in found.items()} == {"USD": UNIT, "BTC": 100 * UNIT, "BRL": 20 * UNIT}
     assert [found[asset].state for asset in ("USD", "BTC", "BRL")] == ["good", "good", "disputed"]
     assert (found["BTC"].sellable, found["BTC"].buyable) == (3 * UNIT, 5 * UNIT)
+
+
+def test_a_market_that_margin_does_not_offer_makes_no_mark_and_links_no_assets() -> None:
+    bus = PriceBus()
+    # Of two chains of the same length the first by name would count: a BRL would be worth 100 USD.
+    bus.publish(event("1", 1, symbol="ADA-USD"), event("0.01", 1, symbol="ADA-BRL"))
+    bus.publish(event("100", 1), event("500", 1, symbol="BTC-BRL"))
+    assert {asset: each.price for asset, each in bus.marks.current().items()} == {
+        "USD": UNIT, "BTC": 100 * UNIT, "BRL": UNIT // 5,
+    }  # fmt: skip
+
+
+def test_the_price_of_a_market_that_margin_does_not_offer_is_no_current_mark() -> None:
+    bus = PriceBus()
+    bus.publish(event("1", 1, symbol="ADA-USD"))
+    bus.replies = False
+    with pytest.raises(StaleMarksError):
+        asyncio.run(bus.marks.check())
 
 
 def test_an_old_price_does_not_replace_a_newer_mark() -> None:

@@ -16,6 +16,7 @@ from openspot.contracts.messages import MarginPositionUpdated
 from openspot.contracts.refusals import InvalidRequestError, Refusal, RefusalCode
 from openspot.domain.fair_price.crossing import AssetPrice
 from openspot.domain.fair_price.model import PriceState
+from openspot.domain.margin_offer import margin_offer
 from openspot.domain.money import AMOUNT_SCALE
 from openspot.domain.order import Side
 from openspot.engine_client.queries import EngineBalance
@@ -94,7 +95,7 @@ class Account100:
             created_at=moment,
             ended_at=None,
         )
-        self.usd, self.btc = "300", "0"
+        self.usd, self.btc, self.doge = "300", "0", "0"
         self.marks = marks_of(USD=AMOUNT_SCALE, BTC=100 * AMOUNT_SCALE)
         self.bus = NotingBus()
         pool: Any = SimulatedPool(self.tables, Rows(), self.process, weather)
@@ -108,6 +109,7 @@ class Account100:
             queries=self,
             marks=self,
             now_ms=lambda: NOW_MS,
+            offer=margin_offer(),
             turn=lambda _: asyncio.Lock(),
         )  # fmt: skip
         lease: Any = HeldLease()
@@ -118,7 +120,8 @@ class Account100:
         self.leader._scanner = self.scanner
 
     async def balances(self, account_id: str) -> list[EngineBalance]:
-        return [EngineBalance("USD", self.usd, self.usd, "0", "0"), EngineBalance("BTC", self.btc, self.btc, "0", "0")]
+        held = {"USD": self.usd, "BTC": self.btc, "DOGE": self.doge}
+        return [EngineBalance(asset, amount, amount, "0", "0") for asset, amount in held.items()]
 
     def current(self) -> dict[str, AssetPrice]:
         return self.marks
@@ -248,6 +251,15 @@ def test_nobody_is_warned_or_liquidated_until_the_price_is_sure_again(account: A
     assert not account.has_liquidation
     account.marks["BTC"] = mark(52 * AMOUNT_SCALE)
     account.loop.advance(5.0)
+    assert account.bus.published == [subjects.MARGIN_LIQUIDATION_WARNING]
+    assert account.has_liquidation
+
+
+def test_a_coin_that_margin_does_not_offer_neither_secures_a_debt_nor_keeps_a_liquidation_back(
+    account: Account100,
+) -> None:
+    account.usd, account.doge = "105", "1000000"
+    account.run(account.scanner._scans())
     assert account.bus.published == [subjects.MARGIN_LIQUIDATION_WARNING]
     assert account.has_liquidation
 

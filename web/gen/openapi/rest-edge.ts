@@ -6607,8 +6607,8 @@ export interface components {
          * @description A margin account. `status` is `active`, `liquidating` or `closed`.
          *
          *     `equity` and `debt` are in `valuationAsset`. `marginLevel` is assets / debt: 1.5 is 150 %, and null without debt.
-         *     All figures and `isAtRisk` are null while an asset of the account has no mark price. `prices` has every asset that
-         *     has one, by name. `borrowRate` is the yearly rate of a new loan: 0.1 is 10 % a year.
+         *     All figures and `isAtRisk` are null while an asset of the account has no mark price. `prices` has every asset
+         *     of margin that has one, by name. `borrowRate` is the yearly rate of a new loan: 0.1 is 10 % a year.
          */
         MarginAccount: {
             marginAccountId: string;
@@ -6629,6 +6629,8 @@ export interface components {
         /**
          * MarginBalance
          * @description A margin account's holding of an asset, and its debt: the principal `borrowed`, and `interest` in addition.
+         *
+         *     What is not `isOffered` on margin secures nothing, and can only be moved out.
          */
         MarginBalance: {
             asset: string;
@@ -6640,6 +6642,7 @@ export interface components {
             borrowed: string;
             /** Format: decimal */
             interest: string;
+            isOffered: boolean;
         };
         /**
          * MarginLoan
@@ -6746,6 +6749,9 @@ export interface components {
          *     `status` says how far the market is between its announcement and its delisting, and `schedule` which statuses follow
          *     by themselves, and when (docs/guides/markets.md). `name` and `announcement` are texts of the operators for traders,
          *     `logo` names the picture of the base asset, `quoteLogo` that of the quote asset. All four may be empty.
+         *
+         *     On a market with `margin` positions can be opened while it is traded, and its two assets are lent and secure debts
+         *     (docs/guides/margin.md).
          */
         Market: {
             symbol: string;
@@ -6782,6 +6788,7 @@ export interface components {
             logo: string;
             quoteLogo: string;
             schedule: components["schemas"]["StatusAt"][];
+            margin: boolean;
         };
         /**
          * MarketFairPrice

@@ -260,6 +260,9 @@ class Market(Record, frozen=True):
     `status` says how far the market is between its announcement and its delisting, and `schedule` which statuses follow
     by themselves, and when (docs/guides/markets.md). `name` and `announcement` are texts of the operators for traders,
     `logo` names the picture of the base asset, `quote_logo` that of the quote asset. All four may be empty.
+
+    On a market with `margin` positions can be opened while it is traded, and its two assets are lent and secure debts
+    (docs/guides/margin.md).
     """
 
     symbol: str
@@ -290,6 +293,7 @@ class Market(Record, frozen=True):
     logo: str
     quote_logo: str
     schedule: list[ScheduledStatus]
+    margin: bool
 
 
 class OrderBook(Record, frozen=True):
@@ -406,13 +410,17 @@ class FairPrice(Record, frozen=True):
 
 
 class MarginBalance(Record, frozen=True):
-    """A margin account's holding of an asset, and its debt: the principal `borrowed`, and `interest` in addition."""
+    """A margin account's holding of an asset, and its debt: the principal `borrowed`, and `interest` in addition.
+
+    What is not `is_offered` on margin secures nothing, and can only be moved out.
+    """
 
     asset: str
     total: Decimal
     available: Decimal
     borrowed: Decimal
     interest: Decimal
+    is_offered: bool
 
 
 class MarginPosition(Record, frozen=True):
@@ -483,8 +491,8 @@ class MarginAccount(Record, frozen=True):
     """A margin account. `status` is `active`, `liquidating` or `closed`.
 
     `equity` and `debt` are in `valuation_asset`. `margin_level` is assets / debt: 1.5 is 150 %, and None without debt.
-    All figures and `is_at_risk` are None while an asset of the account has no mark price. `prices` has every asset that
-    has one, by name. `borrow_rate` is the yearly rate of a new loan: 0.1 is 10 % a year.
+    All figures and `is_at_risk` are None while an asset of the account has no mark price. `prices` has every asset
+    of margin that has one, by name. `borrow_rate` is the yearly rate of a new loan: 0.1 is 10 % a year.
     """
 
     margin_account_id: str

@@ -152,13 +152,17 @@ class ReduceMarginPositions(Message, frozen=True):
 
 
 class MarginBalance(Message, frozen=True):
-    """A margin account's holding of an asset, and its debt: the principal `borrowed`, and `interest` in addition."""
+    """A margin account's holding of an asset, and its debt: the principal `borrowed`, and `interest` in addition.
+
+    What is not `is_offered` on margin secures nothing, and can only be moved out.
+    """
 
     asset: str
     total: DecimalText
     available: DecimalText
     borrowed: DecimalText
     interest: DecimalText
+    is_offered: bool = True
 
 
 class MarginPosition(Message, frozen=True, kw_only=True):
@@ -229,8 +233,8 @@ class MarginAccount(Message, frozen=True):
     """A margin account. `status` is `active`, `liquidating` or `closed`.
 
     `equity` and `debt` are in `valuation_asset`. `margin_level` is assets / debt: 1.5 is 150 %, and None without debt.
-    All figures and `is_at_risk` are None while an asset of the account has no mark price. `prices` has every asset that
-    has one, by name. `borrow_rate` is the yearly rate of a new loan: 0.1 is 10 % a year.
+    All figures and `is_at_risk` are None while an asset of the account has no mark price. `prices` has every asset
+    of margin that has one, by name. `borrow_rate` is the yearly rate of a new loan: 0.1 is 10 % a year.
     """
 
     margin_account_id: str

@@ -27,6 +27,9 @@ class Market(Message, frozen=True):
     `status` says how far the market is between its announcement and its delisting, and `schedule` which statuses follow
     by themselves, and when (docs/guides/markets.md). `name` and `announcement` are texts of the operators for traders,
     `logo` names the picture of the base asset, `quote_logo` that of the quote asset. All four may be empty.
+
+    On a market with `margin` positions can be opened while it is traded, and its two assets are lent and secure debts
+    (docs/guides/margin.md).
     """
 
     symbol: str
@@ -59,6 +62,7 @@ class Market(Message, frozen=True):
     logo: str = ""
     quote_logo: str = ""
     schedule: list[StatusAt] = msgspec.field(default_factory=list)
+    margin: bool = False
 
 
 class MarketFairPrice(Message, frozen=True):

@@ -25,6 +25,7 @@ from openspot.domain.candles import Interval, window_of
 from openspot.domain.fair_price.band import PriceReference
 from openspot.domain.fair_price.crossing import asset_prices
 from openspot.domain.fair_price.reference import DOLLAR
+from openspot.domain.margin_offer import margin_offer
 from openspot.domain.market import MarketLimits
 from openspot.domain.money import amount_to_text, decimal_to_text
 from openspot.engine_client.errors import EngineError
@@ -96,6 +97,7 @@ class MarketService:
         self._limits = limits
         self._bands = bands
         self._rules = rules
+        self._on_margin = margin_offer().markets
         self._specifications: Kept[dict[str, EngineMarket]] = Kept(self._load)
         self._fair_prices: Kept[dict[str, FairPriceEvent]] = Kept(self._load_fair_prices)
 
@@ -212,6 +214,7 @@ class MarketService:
             phase_cause=specification.phase_cause or None,
             logo=specification.logo,
             quote_logo=specification.quote_logo,
+            margin=specification.symbol in self._on_margin,
         )
         terms = specification.terms
         if terms is not None:
