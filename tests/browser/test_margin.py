@@ -161,6 +161,35 @@ def first_one_lost(screen: TradingScreen, path: str) -> list[Any]:
     return asked
 
 
+def test_a_market_that_was_listed_later_is_traded_with_ones_own_funds_alone(
+    new_window: NewWindow, exchange: Exchange, market: str
+) -> None:
+    coin = market.split("-")[0]
+    trader = trader_with_money(exchange, "listed-later", (coin, "5"))
+    screen = new_window(trader)
+    page = screen.page
+    choice = page.get_by_role("radiogroup", name="Trade with")
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    expect(choice).to_be_visible()
+    # Also where this browser has kept the mode from a time when the market had it.
+    page.evaluate("kept => localStorage.setItem('openspot.trade.margin', kept)", json.dumps([market]))
+    screen.go(f"/{market}", market)
+    expect(page.get_by_role("textbox", name="Quantity")).to_be_visible()
+    expect(choice).to_have_count(0)
+    screen.look_over("a market that is not on margin", OPPOSITE_LOOKS)
+
+    # Neither is its coin collateral.
+    screen.go("/margin", "Margin")
+    page.get_by_role("button", name="Move collateral in and open the account").click()
+    dialog = screen.dialog("Open a margin account")
+    expect(dialog.get_by_role("combobox", name="Asset")).to_have_value("USD")
+    dialog.get_by_role("button", name="Cancel").click()
+    position = {"symbol": market, "side": "buy", "quantity": "1", "leverage": "2"}
+    with pytest.raises(HTTPError) as refused:
+        exchange.call("POST", "margin/positions", position, trader.tokens["accessToken"])
+    assert f"symbol is not offered on margin: {market} was listed later" in refused.value.read().decode()
+
+
 def test_a_long_is_opened_and_half_closed_on_the_page_of_its_market(
     new_window: NewWindow, exchange: Exchange, maker: Trader
 ) -> None:

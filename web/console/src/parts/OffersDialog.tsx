@@ -111,7 +111,8 @@ export function OffersDialog({ market, terms, onClose }: OffersDialogProps) {
       onClose={onClose}
     >
       What is taken back takes nothing new. Quotes, payments and stakes of before go on to their end. {base}{" "}
-      is offered as long as one of its markets says so.
+      is offered as long as one of its markets says so. Margin is not among them: it keeps to the markets that
+      the platform began with.
       <Stack gap="md" mt="sm">
         <Checkbox.Group
           label="Offered"

@@ -58,7 +58,8 @@ const countsColumn = (account: MarginAccount): Column<MarginBalance> => {
     id: "counts",
     title: t("Counts as collateral"),
     align: "right",
-    cell: ({ asset }) => {
+    cell: ({ asset, isOffered }) => {
+      if (!isOffered) return t("not on margin");
       const [price, holding] = [marks.get(asset), holdings.get(asset)];
       if (price === undefined || holding === undefined) return t("no price");
       if (price.unsure !== null) return <span title={price.unsure}>{t("price not sure")}</span>;
@@ -91,8 +92,12 @@ export function Balances({
       rows={account.balances}
       rowId={({ asset }) => asset}
       rowName={({ asset }) => asset}
-      actions={({ asset }) => [
-        { label: t("Move in…"), onClick: () => onMove({ direction: "in", asset }) },
+      actions={({ asset, isOffered }) => [
+        {
+          label: t("Move in…"),
+          onClick: () => onMove({ direction: "in", asset }),
+          disabledReason: isOffered ? undefined : t("{asset} is not offered on margin", { asset }),
+        },
         {
           label: t("Move out…"),
           onClick: () => onMove({ direction: "out", asset }),

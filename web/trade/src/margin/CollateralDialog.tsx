@@ -45,7 +45,9 @@ export function CollateralDialog({
   const isIn = direction === "in";
   const spotOf = (name: string) => balances.data?.find((row) => row.asset === name)?.available ?? "0";
   const source = (name: string) => (isIn ? spotOf(name) : balanceOf(account, name).available);
-  const owned = names.filter((name) => toScaled(source(name)) > 0n);
+  // What margin does not offer comes in no more, and can still leave.
+  const movable = isIn ? names : (account?.balances ?? []).map((balance) => balance.asset);
+  const owned = movable.filter((name) => toScaled(source(name)) > 0n);
   // A single asset is chosen by itself.
   const asset = chosen || (owned.length === 1 ? (owned[0] ?? "") : "");
   // Interest and fees leave amounts with more decimals than deposits have. These may leave the account too.

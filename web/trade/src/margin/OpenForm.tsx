@@ -12,7 +12,8 @@ import type { MarginAccount } from "./queries.ts";
 
 /** Opens a position in a market that is chosen here. */
 export function OpenForm({ account }: { account: MarginAccount }) {
-  const { data: markets = [], error } = useMarkets();
+  const { data: all = [], error } = useMarkets();
+  const markets = all.filter(({ margin }) => margin);
   const [chosen, setChosen] = useState(keptSymbol);
   const [draft, setDraft] = useState<OpeningDraft>({ side: "buy", quantity: "", leverage: "2" });
   const market = markets.find(({ symbol }) => symbol === chosen) ?? markets[0];

@@ -14,14 +14,14 @@ const MarginForm = late(() => import("./MarginForm.tsx"), {
 
 type TradeFormProps = Omit<ComponentProps<typeof OrderForm>, "tools">;
 
-/** The order form, or the form for margin positions where the user has chosen that mode. */
+/** The order form, or the form for margin positions where the market has that mode and the user has chosen it. */
 export const TradeForm = memo(function TradeForm(order: TradeFormProps) {
   const { session } = useSession();
   const { market, draft, onDraft } = order;
-  const mode = useMode(market.symbol);
+  const mode = useMode(market);
   const chooseSide = useCallback((side: "buy" | "sell") => onDraft({ side }), [onDraft]);
   const isChosen = useRef(false);
-  if (session === null) return <OrderForm {...order} />;
+  if (session === null || !market.margin) return <OrderForm {...order} />;
   const choice = (
     <SegmentedControl
       size="xs"

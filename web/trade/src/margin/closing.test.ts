@@ -14,8 +14,8 @@ const account = (btc: [string, string], usd: [string, string], ...loans: MarginL
     prices,
     loans,
     balances: [
-      { asset: "BTC", total: btc[0], available: btc[0], borrowed: btc[1], interest: "0" },
-      { asset: "USD", total: usd[0], available: usd[0], borrowed: usd[1], interest: "0" },
+      { asset: "BTC", total: btc[0], available: btc[0], borrowed: btc[1], interest: "0", isOffered: true },
+      { asset: "USD", total: usd[0], available: usd[0], borrowed: usd[1], interest: "0", isOffered: true },
     ],
   }) as unknown as MarginAccount;
 

@@ -24,6 +24,7 @@ const balance = (asset: string, total: string, borrowed = "0", interest = "0"): 
   available: total,
   borrowed,
   interest,
+  isOffered: true,
 });
 const marks = marksOf({ prices: [priceOf("USD", "1"), priceOf("BTC", "100")] });
 

@@ -76,13 +76,16 @@ function securedOf(low: bigint, high: bigint, median: bigint): Pick<Price, "secu
   };
 }
 
+/** What counts of each asset. One that margin does not offer secures nothing, and its price is not waited for. */
 export function holdingsOf(balances: readonly MarginBalance[]): Holdings {
   const scaled = (text: string) => readScaled(text) ?? 0n;
   return new Map(
-    balances.map(({ asset, total, borrowed, interest }) => [
-      asset,
-      { held: scaled(total), owed: scaled(borrowed) + scaled(interest) },
-    ]),
+    balances
+      .filter(({ isOffered }) => isOffered)
+      .map(({ asset, total, borrowed, interest }) => [
+        asset,
+        { held: scaled(total), owed: scaled(borrowed) + scaled(interest) },
+      ]),
   );
 }
 

@@ -18,8 +18,8 @@ const account = (changes: Partial<MarginAccount>) =>
     marginLevel: "1.666666666666666667",
     prices: [priceOf("USD", "1"), priceOf("BTC", "70")],
     balances: [
-      { asset: "BTC", total: "4", available: "4", borrowed: "0", interest: "0" },
-      { asset: "USD", total: "100", available: "100", borrowed: "300", interest: "0" },
+      { asset: "BTC", total: "4", available: "4", borrowed: "0", interest: "0", isOffered: true },
+      { asset: "USD", total: "100", available: "100", borrowed: "300", interest: "0", isOffered: true },
     ],
     positions: [position({})],
     ...changes,

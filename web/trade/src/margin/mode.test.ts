@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { SYMBOLS_MAX, symbolsOf, withMode } from "./mode.ts";
+import { modeOf, SYMBOLS_MAX, symbolsOf, withMode } from "./mode.ts";
 
 it.each([
   [null, []],
@@ -9,6 +9,14 @@ it.each([
   ['["BTC-USD",3,"ETH-USD"]', ["BTC-USD", "ETH-USD"]],
 ])("of the kept text %j the markets %j are in margin mode", (text, symbols) => {
   expect(symbolsOf(text)).toEqual(symbols);
+});
+
+it("trades a market with one's own funds unless margin offers it, whatever was chosen", () => {
+  const chosen = ["BTC-USD", "DOGE-USD"];
+  expect(modeOf(chosen, { symbol: "BTC-USD", margin: true })).toBe("margin");
+  expect(modeOf(chosen, { symbol: "ETH-USD", margin: true })).toBe("spot");
+  expect(modeOf(chosen, { symbol: "DOGE-USD", margin: false })).toBe("spot");
+  expect(modeOf(chosen, undefined)).toBe("spot");
 });
 
 it("keeps a choice for each market, and the newest of too many", () => {

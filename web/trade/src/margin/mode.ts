@@ -1,5 +1,6 @@
 /** Whether a market is traded with one's own funds or on margin, kept in this browser for each market. */
 import { createStore, keep, readKept, useStore } from "#lib/store.ts";
+import type { Market } from "../api/queries.ts";
 
 export type Mode = "spot" | "margin";
 
@@ -28,9 +29,17 @@ export function withMode(symbols: readonly string[], symbol: string, mode: Mode)
 const store = createStore<readonly string[] | null>(null);
 const current = () => store.get() ?? symbolsOf(readKept(storage, KEY));
 
-export function useMode(symbol: string): Mode {
+/** The mode of a market. One that is not offered on margin is traded with one's own funds, whatever was chosen. */
+export function useMode(market: Market | undefined): Mode {
   useStore(store);
-  return current().includes(symbol) ? "margin" : "spot";
+  return modeOf(current(), market);
+}
+
+export function modeOf(
+  symbols: readonly string[],
+  market: Pick<Market, "symbol" | "margin"> | undefined,
+): Mode {
+  return market?.margin && symbols.includes(market.symbol) ? "margin" : "spot";
 }
 
 export function chooseMode(symbol: string, mode: Mode): void {

@@ -21,10 +21,32 @@ const usd = (total: string, borrowed = "0") => ({
   available: total,
   borrowed,
   interest: "0",
+  isOffered: true,
 });
 const unpriced = { why: "unpriced", reason: "wait until every asset of the account has a price" };
 const account = (changes: Partial<MarginAccount>) =>
   ({ status: "active", balances: [], positions: [], loans: [], ...changes }) as unknown as MarginAccount;
+
+describe("a coin that margin does not offer", () => {
+  const doge = { ...usd("600000"), asset: "DOGE", available: "500000", isOffered: false };
+  const indebted = account({ balances: [usd("400", "200"), doge] });
+
+  it("changes no level and leaves as far as it is free", () => {
+    expect(mostOut(indebted, "DOGE", marks)).toBe(toScaled("500000"));
+    expect(levelAfter(indebted, marks, "DOGE", { held: -toScaled("500000") })).toBe(toScaled("2"));
+  });
+
+  it("keeps no other asset in the account, and secures none", () => {
+    const alone = account({ balances: [usd("400", "200")] });
+    expect(mostOut(indebted, "USD", marks)).toBe(mostOut(alone, "USD", marks));
+    expect(mostBorrowed(indebted, "USD", marks)).toBe(mostBorrowed(alone, "USD", marks));
+    expect(typeof mostOut(indebted, "USD", marks)).toBe("bigint");
+  });
+
+  it("is still in the way of closing the account", () => {
+    expect(closeFault(account({ balances: [doge] }))).toBe("it holds DOGE");
+  });
+});
 
 describe("what can be moved out", () => {
   it("is all that is free without a debt, prices or not", () => {

@@ -25,7 +25,7 @@ import { amountText } from "../parts/assetPlaces.ts";
 
 /** The balance of an asset in the margin account; zeros if there is none. */
 export function balanceOf(account: MarginAccount | null, asset: string) {
-  const none = { asset, total: "0", available: "0", borrowed: "0", interest: "0" };
+  const none = { asset, total: "0", available: "0", borrowed: "0", interest: "0", isOffered: true };
   return account?.balances.find((balance) => balance.asset === asset) ?? none;
 }
 
@@ -56,9 +56,10 @@ const unsure = (reason: string): Waiting => ({ why: "unsure", reason });
 
 /** The largest amount that can leave the account. It is not known where prices are needed and missing or not sure. */
 export function mostOut(account: MarginAccount, asset: string, marks: Marks): bigint | Waiting {
-  const free = toScaled(balanceOf(account, asset).available);
+  const { available, isOffered } = balanceOf(account, asset);
+  const free = toScaled(available);
   const all = holdingsOf(account.balances);
-  if ([...all.values()].every(({ owed }) => owed === 0n)) return free;
+  if (!isOffered || [...all.values()].every(({ owed }) => owed === 0n)) return free;
   const own = all.get(asset) ?? { held: 0n, owed: 0n };
   const price = marks.get(asset);
   const others = securedFiguresOf(new Map([...all].filter(([name]) => name !== asset)), marks);
@@ -114,7 +115,9 @@ export function levelAfter(
   asset: string,
   change: { held?: bigint; owed?: bigint },
 ): LevelAfter {
-  const figures = figuresOf(changed(holdingsOf(account?.balances ?? []), asset, change), marks);
+  const before = holdingsOf(account?.balances ?? []);
+  const { isOffered } = balanceOf(account, asset);
+  const figures = figuresOf(isOffered ? changed(before, asset, change) : before, marks);
   return figures === null ? "unpriced" : levelOf(figures);
 }
 

@@ -33,6 +33,7 @@ const market: Market = {
   logo: "",
   quoteLogo: "",
   schedule: [],
+  margin: true,
   referencePrice: null,
 };
 const account: MarginAccount = {
@@ -44,7 +45,7 @@ const account: MarginAccount = {
   equity: "400",
   debt: "0",
   isAtRisk: false,
-  balances: [{ asset: "USD", total: "400", available: "400", borrowed: "0", interest: "0" }],
+  balances: [{ asset: "USD", total: "400", available: "400", borrowed: "0", interest: "0", isOffered: true }],
   positions: [],
   loans: [],
   prices: [priceOf("USD", "1"), priceOf("BTC", "100")],
@@ -81,7 +82,14 @@ describe("estimate", () => {
   });
 
   it("borrows more where the quote asset is not held, and nothing at a leverage of one", () => {
-    const collateral = { asset: "BTC", total: "4", available: "4", borrowed: "0", interest: "0" };
+    const collateral = {
+      asset: "BTC",
+      total: "4",
+      available: "4",
+      borrowed: "0",
+      interest: "0",
+      isOffered: true,
+    };
     const inBitcoin = { ...account, balances: [collateral] };
     expect(reviewOpening(draft, { ...facts, account: inBitcoin }).estimate?.borrowed).toBe(toScaled("800"));
     const own = reviewOpening({ ...draft, quantity: "4", leverage: "1" }, facts);
@@ -127,7 +135,14 @@ describe("why it cannot be opened", () => {
 
   it("waits for prices", () => {
     expect(blockedBy({}, { account: { ...account, prices: [] } })).toBe("BTC has no fair price in USD yet.");
-    const priceless = { asset: "SOL", total: "1", available: "1", borrowed: "0", interest: "0" };
+    const priceless = {
+      asset: "SOL",
+      total: "1",
+      available: "1",
+      borrowed: "0",
+      interest: "0",
+      isOffered: true,
+    };
     const balances = [...account.balances, priceless];
     expect(blockedBy({}, { account: { ...account, balances } })).toContain("has no price yet");
   });
@@ -154,7 +169,14 @@ describe("why it cannot be opened", () => {
   it("names a liquidation, of now and of what would come", () => {
     expect(blockedBy({}, { account: { ...account, status: "liquidating" } })).toContain("being liquidated");
     // A loan without a position has taken the level to 106.67 % already.
-    const usd = { asset: "USD", total: "3200", available: "3200", borrowed: "3000", interest: "0" };
+    const usd = {
+      asset: "USD",
+      total: "3200",
+      available: "3200",
+      borrowed: "3000",
+      interest: "0",
+      isOffered: true,
+    };
     const indebted = { ...account, balances: [usd] };
     expect(blockedBy({ quantity: "20", leverage: "10" }, { account: indebted })).toBe(
       "The level would be 104.17 %, and the account would be liquidated at once.",

@@ -39,6 +39,20 @@ const WORDS: OwnWords = texts({
       ],
     ],
     [
+      /is not offered on margin/,
+      [
+        "That is not offered on margin",
+        "Coins and markets that were listed later are traded with your own funds. What is in your account can be moved out.",
+      ],
+    ],
+    [
+      /is not traded now/,
+      [
+        "This market takes no orders now",
+        "Positions stay as they are, and their loans run. You can repay a loan with what you move in.",
+      ],
+    ],
+    [
       /insufficient_margin/,
       ["Not enough margin", "Lower the quantity, close another position, or move collateral in."],
     ],

@@ -79,6 +79,7 @@ function balanceOf([asset = "", total = "", ...options]: string[]): MarginBalanc
     available: option("free") ?? total,
     borrowed: option("owes") ?? "0",
     interest: option("interest") ?? "0",
+    isOffered: true,
   };
 }
 

@@ -36,6 +36,7 @@ const market: Market = {
   logo: "",
   quoteLogo: "",
   schedule: [],
+  margin: true,
 };
 const facts: Facts = { market, book: null, lastPrice: "100", available: { base: "2", quote: "1000" } };
 const draft: ConditionalDraft = { ...EMPTY_DRAFT, type: "stop_market", stopPrice: "110", amount: "1" };

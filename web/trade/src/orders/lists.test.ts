@@ -36,6 +36,7 @@ const market: Market = {
   logo: "",
   quoteLogo: "",
   schedule: [],
+  margin: true,
 };
 const level = (price: string, quantity: string) => ({
   price,

@@ -185,8 +185,8 @@ function Screen({ symbol }: { symbol: string }) {
   const isOneClick = useOneClick(session?.userId);
   const [proposal, setProposal] = useState<Proposal | null>(null);
   const [levels, setLevels] = useState<readonly Level[]>(NOTHING.levels);
-  const mode = useMode(symbol);
   const market = markets.find((one) => one.symbol === symbol);
+  const mode = useMode(market);
   const [averageCost, setAverageCost] = useState<string | null>(null);
   const [asks, setAsks] = useState(false);
   const endProposal = useCallback(() => setProposal(null), []);
