@@ -137,9 +137,7 @@ async def test_a_reference_counts_once_whoever_has_it(
         known = await ada("POST", FLOWS, IN | {"amount": "1", "reference": same})
         assert known.code == "REFERENCE_COUNTS_ALREADY" and "5 USD of house:rewards" in str(known.body), known.body
     # Nor what custody has seen and credits later.
-    await pool.execute(
-        "INSERT INTO custody_deposits VALUES ('0xab', 'eve', 'USD', 'wire', 'a1', 7, 1, 3, now(), NULL)"
-    )
+    await pool.execute("INSERT INTO custody_deposits VALUES ('0xab', 'eve', 'USD', 'wire', 'a1', 7, 1, 3, now(), NULL)")
     for same in ("0xab", "0XAB"):
         known = await ada("POST", FLOWS, IN | {"amount": "1", "reference": same})
         assert known.code == "REFERENCE_COUNTS_ALREADY" and "7 USD of eve" in str(known.body), known.body
