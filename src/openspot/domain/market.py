@@ -63,14 +63,18 @@ class AssetScale:
     places: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class MarketConfiguration:
-    """The content of the configuration file. `offers` are what each market offers beside trading, by symbol."""
+    """The content of the configuration file. `offers` are what each market offers beside trading, by symbol.
+
+    A service that follows the engine's list knows no offers until it has read that list: `knows_offers` is False.
+    """
 
     limits: dict[str, MarketLimits]
     seeds: tuple[MarketSeed, ...]
     assets: dict[str, AssetScale]
     offers: dict[str, MarketOffers] = field(default_factory=dict)
+    knows_offers: bool = True
 
 
 def load_markets() -> MarketConfiguration:

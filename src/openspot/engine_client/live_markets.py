@@ -2,7 +2,8 @@
 
 By default they are the twelve of domain/markets.toml (facts A2.5-07, A2.5-08). With `OPENSPOT_MARKETS=live` a service
 asks the engine for its list at the start and follows it, so that it learns of a change within a second. While the
-engine does not respond, the list stays as it was.
+engine does not respond, the list stays as it was. What markets offer is not known before the first list: an operator
+may have taken back what the seed offers.
 """
 
 import asyncio
@@ -40,7 +41,7 @@ class LiveMarkets:
         self._url = f"{url}/api/v1/listings"
         self._version = ""
         self._changed: list[Changed] = []
-        self.configuration = MarketConfiguration(dict(seed.limits), seed.seeds, dict(seed.assets), dict(seed.offers))
+        self.configuration = MarketConfiguration(dict(seed.limits), seed.seeds, dict(seed.assets), knows_offers=False)
 
     def on_change(self, changed: Changed) -> None:
         """Call `changed` after each change. It raises EngineError to be called again."""
@@ -78,6 +79,7 @@ class LiveMarkets:
         configuration.limits.update(limits)
         configuration.offers.clear()
         configuration.offers.update(offers)
+        configuration.knows_offers = True
         # An asset stays known, even if the engine has deleted it: rows may name it.
         configuration.assets.update(
             {
@@ -112,7 +114,7 @@ async def followed_markets(
     """The markets and assets of a service, which change in place if the settings say so.
 
     `changed` is called after each change from now on. Without an engine, they are the platform's own twelve until it
-    responds.
+    responds, and offer nothing.
     """
     seed = load_markets()
     if not settings.follows_listings:

@@ -94,6 +94,52 @@ async def test_three_services_follow_an_offer_and_its_end_without_a_restart(
         await prices.stop()
 
 
+async def test_an_edge_that_begins_without_the_engine_opens_nothing_again_and_breaks_no_lock(
+    live: Settings, bus: Bus, pool: asyncpg.Pool
+) -> None:
+    locked = STAKING | {"lockDays": 365, "earlyRedemption": "not_allowed"}
+    async with running_engine(live) as engine, running_edge(live) as edge:
+        await make_operator(edge, pool, "ada@example.org", OperatorRole.MARKET_OPERATIONS)
+        operator = edge.token
+        body = {"offers": ["conversions", "staking"], "staking": locked, "reason": "it is liquid"}
+        assert (await edge("PATCH", "/operator/markets/BTC-USD", body)).status == 200
+
+        async def offered() -> bool:
+            return (await edge("GET", "/staking/products/market-btc-usd")).status == 200
+
+        await eventually(offered)
+        await engine.fund("u1", BTC="10")
+        edge.as_user("u1")
+        staked = await edge("POST", "/staking/stake", {"productId": "market-btc-usd", "amount": "5"})
+        assert (staked.status, staked.body["status"]) == (201, "active")
+        edge.token = operator
+        body = {"offers": [], "reason": "it is liquid no more"}
+        assert (await edge("PATCH", "/operator/markets/BTC-USD", body)).status == 200
+    take_back = {"balanceId": staked.body["id"]}
+    quote = {"fromAsset": "USD", "toAsset": "BTC", "toAmount": "1"}
+    async with running_edge(live) as edge:
+        edge.as_user("u1")
+        for method, path, request in (
+            ("GET", "/conversions/pairs", None), ("GET", "/payments/routes", None), ("GET", "/fees/payment", None),
+            ("GET", "/staking/products", None), ("POST", "/conversions/quote", quote),
+            ("POST", "/staking/stake", {"productId": "market-btc-usd", "amount": "5"}),
+            ("POST", "/staking/unstake", take_back),
+        ):  # fmt: skip
+            reply = await edge(method, path, request)
+            assert (path, reply.status) == (path, 503)
+            assert "has not said yet what its markets offer" in reply.message
+        async with running_engine(live):
+
+            async def known() -> bool:
+                return (await edge("GET", "/staking/products")).status == 200
+
+            await eventually(known)
+            assert (await edge("GET", "/staking/products/market-btc-usd")).status == 404
+            assert (await edge("POST", "/conversions/quote", quote)).code == "PAIR_NOT_FOUND"
+            refused = await edge("POST", "/staking/unstake", take_back)
+            assert (refused.status, refused.code) == (409, "STAKE_LOCKED")
+
+
 async def _convert(engine: EngineClient, edge: RestClient, prices: FakeFairPrices) -> None:
     """Nobody but a maker trades here, so the house deals at a price alone that somebody else confirms."""
     await engine.fund("u1", USD="100", DOGE="10")

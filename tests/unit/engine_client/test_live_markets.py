@@ -93,13 +93,14 @@ async def test_what_markets_offer_is_followed_and_a_market_that_says_nothing_off
     served, url = engine
     live = LiveMarkets(url, SEED)
     offers = live.configuration.offers
-    assert set(offers.values()) == {EVERYTHING}
+    assert (offers, live.configuration.knows_offers) == ({}, False)
     staking = {"apr": "0.04", "lockDays": 0, "unbondingDays": 1, "earlyRedemption": "allowed", "minimum": "1",
                "maximum": "10", "capacity": "100"}  # fmt: skip
     document = msgspec.to_builtins(SECOND)
     document["markets"][1]["terms"] |= {"offers": ["staking", "a later service"], "staking": staking}
     served.reply = msgspec.json.encode(document)
     await live.load(session)
+    assert live.configuration.knows_offers
     assert offers["BTC-USD"] == NOTHING
     assert offers["DOGE-USD"].names == frozenset({Offer.STAKING})
     assert offers["DOGE-USD"].staking == StakingTerms(
@@ -137,13 +138,17 @@ async def test_an_answer_that_cannot_be_read_changes_nothing(
     with pytest.raises(EngineRefusedError):
         await live.load(session)
     assert live.configuration.limits == SEED.limits
+    assert not live.configuration.knows_offers
 
 
-async def test_without_an_engine_the_list_stays(session: aiohttp.ClientSession) -> None:
+async def test_without_an_engine_the_list_stays_and_nothing_is_offered(session: aiohttp.ClientSession) -> None:
     live = LiveMarkets("http://127.0.0.1:1", SEED)
     with pytest.raises(EngineUnreachableError):
         await live.load(session)
     assert live.configuration.limits == SEED.limits
+    # An operator may have taken back what the seed offers.
+    assert (live.configuration.offers, live.configuration.knows_offers) == ({}, False)
+    assert SEED.knows_offers, "without a list to follow, the seed is all there is"
 
 
 async def test_whoever_could_not_take_a_change_gets_it_again(

@@ -49,8 +49,9 @@ class Bench:
         self.prices.set("BTC-USD", "105", low="101", high="109")
         anything: Any = self
         self.pairs = pairs_of(MARKETS)
+        self.markets = replace(MARKETS)
         self.service = ConversionService(
-            anything, anything, anything, self.prices, self.pairs, MARKETS.assets,
+            anything, anything, anything, self.prices, self.pairs, self.markets,
             lambda: round(self.now.timestamp()) * 10**9, spread_bps=spread_bps, quote_life=timedelta(seconds=10),
             limits=ExposureLimits(user_cents=user_cents, asset_cents=10**7), standing_s=0,
         )  # fmt: skip
@@ -232,6 +233,18 @@ async def test_what_is_not_offered_any_more_gives_no_quote_and_a_quote_of_before
     bench.pairs.clear()
     assert await refused(bench.quote("USD", "BTC", toAmount="1")) == (404, "PAIR_NOT_FOUND")
     assert bench.service.pairs() == []
+    await bench.service.convert("alice", quote.quote_id)
+    assert [each.source_asset for each in bench.done.values()] == ["USD"]
+
+
+async def test_while_nobody_knows_what_markets_offer_no_quote_is_given_and_one_of_before_is_executed() -> None:
+    bench = Bench()
+    quote = await bench.quote("USD", "BTC", toAmount="1")
+    bench.pairs.clear()
+    bench.markets.knows_offers = False
+    assert (await refused(bench.quote("USD", "BTC", toAmount="1")))[0] == 503
+    with pytest.raises(HttpError, match="has not said yet what its markets offer"):
+        bench.service.pairs()
     await bench.service.convert("alice", quote.quote_id)
     assert [each.source_asset for each in bench.done.values()] == ["USD"]
 

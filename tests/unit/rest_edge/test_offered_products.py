@@ -51,6 +51,18 @@ def test_without_a_change_everything_is_as_the_files_say() -> None:
     assert not any(pair.needs_confirmed for pair in offered.pairs.values())
 
 
+def test_while_nobody_knows_what_markets_offer_nothing_is_offered_and_stakes_of_files_keep_their_terms() -> None:
+    configuration = with_doge()
+    known = dict(configuration.offers)
+    configuration.offers.clear()
+    offered = offered_by(configuration)
+    assert (offered.pairs, offered.routes, open_products(offered)) == ({}, {}, set())
+    assert "eth-locked-30" in offered.products
+    configuration.offers.update(known)
+    offered.refresh()
+    assert (len(offered.pairs), len(offered.routes), len(open_products(offered))) == (24, 2, 4)
+
+
 def test_a_listed_market_offers_what_an_operator_says_and_the_same_tables_change() -> None:
     configuration = with_doge()
     offered = offered_by(configuration)

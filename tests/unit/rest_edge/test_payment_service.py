@@ -28,11 +28,10 @@ from openspot.rest_edge.products.payments.store import Payment
 ONE = AMOUNT_SCALE
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SECRET = "the provider's secret"
-ASSETS = load_markets().assets
 ROUTES = routes_of(
     {"routes": {"card": {"name": "Card", "currency": "USD", "provider": "development", "minimum": "5",
                          "maximum": "100", "fee_bps": 150, "fee_fixed": "0.30"}}},
-    ASSETS,
+    load_markets().assets,
 )  # fmt: skip
 OPEN = Payment(
     payment_id="p1", user_id="alice", route_id="card", asset="USD", amount=100 * ONE, fee=180 * ONE // 100,
@@ -52,10 +51,11 @@ class Bench:
         self.begun: list[Transfer] = []
         self.attempted: list[Transfer] = []
         self.published: list[tuple[str, msgspec.Struct, str]] = []
+        self.markets = load_markets()
         around: Any = self
         self.rules = PaymentRules(around, around)
         self.service = PaymentService(
-            around, around, ROUTES, ASSETS, lambda: round(self.now.timestamp()) * 10**9, secret=SECRET,
+            around, around, ROUTES, self.markets, lambda: round(self.now.timestamp()) * 10**9, secret=SECRET,
             return_origins=frozenset(), page_url="https://shop.example/pay", open_max=3, kept=timedelta(days=7),
         )  # fmt: skip
 
@@ -239,6 +239,20 @@ def test_an_unknown_route_is_not_found() -> None:
     with pytest.raises(HttpError) as refused:
         Bench().service.route("none")
     assert (refused.value.status_code, refused.value.code) == (404, "PAYMENT_ROUTE_NOT_FOUND")
+
+
+async def test_while_nobody_knows_what_markets_offer_no_payment_is_opened_and_one_of_before_is_credited() -> None:
+    bench = Bench(OPEN)
+    bench.markets.knows_offers = False
+    for call in (bench.service.routes, lambda: bench.service.route("none")):
+        with pytest.raises(HttpError, match="has not said yet what its markets offer") as refused:
+            call()
+        assert refused.value.status_code == 503
+    with pytest.raises(HttpError) as refused:
+        await bench.open("50", routeId="market-doge-usd")
+    assert refused.value.status_code == 503
+    assert not (await bench.report("e1")).repeated
+    assert len(bench.begun) == 1
 
 
 async def test_the_same_report_under_another_event_id_is_a_repetition() -> None:

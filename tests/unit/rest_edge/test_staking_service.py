@@ -134,12 +134,14 @@ class Bench:
         self.now = NOON
         self.begun: list[Transfer] = []
         self.refuses: str | None = None
+        self.markets = load_markets()
+        self.products = {each.product_id: each for each in products or (LOCKED, FLEXIBLE)}
         runner: Any = self
         self.service = StakingService(
             self.tables,
             runner,
-            {each.product_id: each for each in products or (LOCKED, FLEXIBLE)},
-            load_markets().assets,
+            self.products,
+            self.markets,
             lambda: round(self.now.timestamp()) * 10**9,
         )
 
@@ -217,6 +219,49 @@ async def test_a_stake_of_an_asset_that_is_not_known_yet_waits_and_hinders_no_ot
     with pytest.raises(HttpError, match="decimal places of DOGE are not known yet") as refused:
         await bench.unstake(balance="b0")
     assert refused.value.status_code == 503
+
+
+async def test_a_stake_whose_product_is_not_known_yet_is_kept_and_its_days_are_made_up_at_the_present_rate() -> None:
+    bench = Bench(FLEXIBLE)
+    bench.markets.knows_offers = False
+    bench.hold()
+    bench.hold(replace(ACTIVE, balance_id="b2", product_id="market-x", type="flexible", lock_days=0, ends_on=None))
+    bench.now = at(4)
+    assert await bench.service.accrue_due() == 0
+    # A locked stake that nobody may take back early, and a part of one that earns.
+    for balance in ("b1", "b2"):
+        with pytest.raises(HttpError, match="has not said yet what its markets offer") as refused:
+            await bench.unstake(balance=balance)
+        assert refused.value.status_code == 503
+    assert (bench.tables.accrued, bench.tables.unstakes) == ([], {})
+    # The list comes: the operator has cut the rate to a tenth.
+    bench.products |= {
+        "locked": LOCKED, "market-x": replace(FLEXIBLE, product_id="market-x", rate_ppm=36_500)
+    }  # fmt: skip
+    bench.markets.knows_offers = True
+    assert await bench.service.accrue_due() == 2
+    days = [date(2026, 3, 2), date(2026, 3, 3)]
+    assert [(day, rate) for day, _, rate in bench.tables.accrued] == [
+        *((day, 365_000) for day in days), *((day, 36_500) for day in days),
+    ]  # fmt: skip
+    with pytest.raises(HttpError, match="the stake is locked until"):
+        await bench.unstake()
+
+
+async def test_stakes_of_a_file_go_on_while_nobody_knows_what_markets_offer() -> None:
+    bench = Bench(replace(FLEXIBLE, is_open=False))
+    bench.markets.knows_offers = False
+    bench.hold(replace(ACTIVE, product_id="flexible", type="flexible", lock_days=0, ends_on=None))
+    bench.now = at(4)
+    assert await bench.service.accrue_due() == 1
+    assert (await bench.unstake()).amount == "50"
+    for refused_call in (
+        bench.service.products(), bench.service.product("flexible"), bench.stake("10", product="flexible"),
+        bench.stake("10", product="market-x"),
+    ):  # fmt: skip
+        with pytest.raises(HttpError) as refused:
+            await refused_call
+        assert refused.value.status_code == 503
 
 
 async def test_the_minimum_is_enough_and_less_is_not() -> None:

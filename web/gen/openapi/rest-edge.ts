@@ -17829,7 +17829,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            /** @description the matching engine has not said yet what its markets offer */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -18096,7 +18096,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            /** @description the matching engine has not said yet what its markets offer */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -18210,7 +18210,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the matching engine does not respond */
+            /** @description the matching engine does not respond, or has not said yet what its markets offer */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -18525,7 +18525,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            /** @description the matching engine has not said yet what its markets offer */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -18584,7 +18584,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            /** @description the matching engine has not said yet what its markets offer */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -18996,7 +18996,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the matching engine does not respond; nothing was moved */
+            /** @description the matching engine does not respond, or has not said yet what its markets offer; nothing was moved */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -19115,7 +19115,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            /** @description the matching engine has not said yet what its markets offer, which decides on this stake */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -19162,7 +19162,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            /** @description the matching engine has not said yet what its markets offer */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -19221,7 +19221,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            /** @description the matching engine has not said yet what its markets offer */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -19340,7 +19340,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            /** @description the matching engine has not said yet what its markets offer */
             503: {
                 headers: {
                     [name: string]: unknown;

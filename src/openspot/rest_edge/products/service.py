@@ -20,6 +20,7 @@ from openspot.rest_edge.products.conversions.exposure import ExposureLimits
 from openspot.rest_edge.products.conversions.service import ConversionRules, ConversionService, FairPriceSource
 from openspot.rest_edge.products.conversions.standing import SAMPLE_EVERY_S
 from openspot.rest_edge.products.conversions.store import ConversionStore
+from openspot.rest_edge.products.known_offers import require_known_offers
 from openspot.rest_edge.products.metrics import TRANSFERS
 from openspot.rest_edge.products.offered import OfferedProducts
 from openspot.rest_edge.products.payments.payment_routes import PaymentRoute, routes_of
@@ -42,7 +43,7 @@ class ProductServices:
     """The services behind the routes of conversions, staking and payments.
 
     `active_stake` returns the amount that a user has staked of an asset, `cancel_unpaid` cancels the unpaid payments of
-    users, and `offered` is what they offer.
+    users, and `offered` is what they offer by `markets`.
     """
 
     runner: TransferRunner
@@ -52,9 +53,11 @@ class ProductServices:
     active_stake: Callable[[str, str], Awaitable[int]]
     cancel_unpaid: Callable[[Sequence[str]], Awaitable[None]]
     offered: OfferedProducts
+    markets: MarketConfiguration
 
     def payment_routes(self) -> list[PaymentRoute]:
-        """The ways to pay that are offered, by id."""
+        """The ways to pay that are offered, by id. Raises HttpError (503) while nobody knows what markets offer."""
+        require_known_offers(self.markets)
         return [route for _, route in sorted(self.offered.routes.items())]
 
     def start(self, frame: ServiceFrame) -> None:
@@ -114,19 +117,19 @@ def make_product_services(
             runner,
             fair_prices,
             offered.pairs,
-            assets,
+            configuration,
             clock,
             spread_bps=settings.conversion_spread_bps,
             quote_life=timedelta(seconds=settings.conversion_quote_s),
             limits=ExposureLimits(settings.conversion_user_limit * 100, settings.conversion_asset_limit * 100),
             standing_s=settings.conversion_standing_s,
         ),
-        staking=StakingService(staking_store, runner, offered.products, assets, clock),
+        staking=StakingService(staking_store, runner, offered.products, configuration, clock),
         payments=PaymentService(
             payment_store,
             runner,
             offered.routes,
-            assets,
+            configuration,
             clock,
             secret=settings.payment_callback_secret,
             return_origins=origins_of(settings.payment_return_origins),
@@ -137,4 +140,5 @@ def make_product_services(
         active_stake=staking_store.active,
         cancel_unpaid=payment_store.cancel_unpaid,
         offered=offered,
+        markets=configuration,
     )

@@ -62,7 +62,10 @@ def fee_routes(prefix: str, fees: FeeServices) -> Router:
     async def list_network_fees() -> Response:
         return json_response([body_of(row) for row in fees.network.all()])
 
-    @router.get("/fees/payment", PUBLIC, response=list[PaymentFeeResponse], summary="The fees of payments")
+    @router.get(
+        "/fees/payment", PUBLIC, response=list[PaymentFeeResponse],
+        refusals={503: "the matching engine has not said yet what its markets offer"}, summary="The fees of payments",
+    )  # fmt: skip
     async def list_payment_fees() -> Response:
         rows = [
             PaymentFeeResponse(

@@ -20,6 +20,7 @@ from openspot.rest_edge.products.conversions.schemas import (
     QuoteResponse,
 )
 from openspot.rest_edge.products.conversions.service import ConversionService
+from openspot.rest_edge.products.known_offers import OFFERS_UNKNOWN
 
 ConversionId = Annotated[
     str, Path(description="Id of the conversion", alias="id", max_length=40, pattern="^[A-Za-z0-9]+$")
@@ -34,7 +35,7 @@ def conversion_routes(prefix: str, conversions: ConversionService) -> Router:
     """The routes of `/conversions`, below `prefix`."""
     router = Router(f"{prefix}/conversions", tag="conversions")
 
-    @router.get("/pairs", PUBLIC, response=list[PairResponse], summary="Conversions on offer")
+    @router.get("/pairs", PUBLIC, response=list[PairResponse], refusals=OFFERS_UNKNOWN, summary="Conversions on offer")
     async def list_conversion_pairs() -> Response:
         return json_response([body_of(pair) for pair in conversions.pairs()])
 
@@ -45,7 +46,7 @@ def conversion_routes(prefix: str, conversions: ConversionService) -> Router:
             404: "the pair is not on offer",
             409: "the price is not certain now, the order book or the platform's inventory does not cover the whole "
             "amount, or you or the asset have reached the limit of an hour",
-            503: "the matching engine does not respond",
+            503: "the matching engine does not respond, or has not said yet what its markets offer",
         },
         summary="Price a conversion for its whole amount",
     )  # fmt: skip

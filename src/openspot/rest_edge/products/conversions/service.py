@@ -12,7 +12,7 @@ from openspot.domain.fair_price.crossing import AssetPrice
 from openspot.domain.fair_price.model import FairPrice
 from openspot.domain.fair_price.reference import DOLLAR
 from openspot.domain.ids import CONVERSIONS_ACCOUNT_ID, FEE_ACCOUNT_ID, short_id
-from openspot.domain.market import AssetScale
+from openspot.domain.market import MarketConfiguration
 from openspot.domain.money import AMOUNT_SCALE, amount_to_text, parse_decimal, to_amount
 from openspot.domain.transfer import Movement, TransferKind
 from openspot.engine_client.errors import EngineError
@@ -47,6 +47,7 @@ from openspot.rest_edge.products.conversions.pricing import (
 from openspot.rest_edge.products.conversions.schemas import ConversionResponse, PairResponse, QuoteBody, QuoteResponse
 from openspot.rest_edge.products.conversions.standing import LEVELS, Side, StandingBooks
 from openspot.rest_edge.products.conversions.store import Conversion, ConversionStore, Quote
+from openspot.rest_edge.products.known_offers import require_known_offers
 
 log = get_logger("conversions")
 
@@ -118,7 +119,7 @@ class ConversionService:
         runner: TransferRunner,
         fair_prices: FairPriceSource,
         pairs: Mapping[tuple[str, str], Pair],
-        assets: Mapping[str, AssetScale],
+        markets: MarketConfiguration,
         clock: Clock,
         *,
         spread_bps: int,
@@ -132,7 +133,8 @@ class ConversionService:
         self._runner = runner
         self._fair_prices = fair_prices
         self._pairs = pairs
-        self._assets = assets
+        self._markets = markets
+        self._assets = markets.assets
         self._clock = clock
         self._spread_bps = spread_bps
         self._quote_life = quote_life
@@ -141,7 +143,8 @@ class ConversionService:
         self._monotonic = monotonic
 
     def pairs(self) -> list[PairResponse]:
-        """Every possible conversion, by assets."""
+        """Every possible conversion, by assets. 503 while nobody knows what markets offer."""
+        require_known_offers(self._markets)
         return [
             PairResponse(
                 from_asset=pair.source_asset,
@@ -157,6 +160,7 @@ class ConversionService:
         """Price a conversion for the whole amount, and store the quote for the user."""
         pair = self._pairs.get((body.from_asset, body.to_asset))
         if pair is None:
+            require_known_offers(self._markets)
             raise HttpError(404, f"{body.from_asset} cannot be converted into {body.to_asset}", "PAIR_NOT_FOUND")
         fair = self._certain_price(pair)
         amounts = await self._priced(user_id, pair, fair, body)

@@ -12,6 +12,7 @@ from openspot.http.paging import respond_with_page
 from openspot.http.policy import PUBLIC, Access, Policy, Scope
 from openspot.http.responses import body_of, json_response
 from openspot.http.routing import Router
+from openspot.rest_edge.products.known_offers import OFFERS_UNKNOWN
 from openspot.rest_edge.products.payments.schemas import (
     CallbackBody,
     CallbackResponse,
@@ -40,13 +41,16 @@ def payment_routes(prefix: str, payments: PaymentService) -> Router:
     """The routes of `/payments`, below `prefix`."""
     router = Router(f"{prefix}/payments", tag="payments")
 
-    @router.get("/routes", PUBLIC, response=list[PaymentRouteResponse], summary="Ways to pay in")
+    @router.get(
+        "/routes", PUBLIC, response=list[PaymentRouteResponse], refusals=OFFERS_UNKNOWN, summary="Ways to pay in"
+    )
     async def list_payment_routes() -> Response:
         return json_response([body_of(route) for route in payments.routes()])
 
     @router.get(
         "/routes/{routeId}", PUBLIC, response=PaymentRouteResponse,
-        refusals={400: "the id is not valid", 404: "there is no such route"}, summary="One way to pay in",
+        refusals={400: "the id is not valid", 404: "there is no such route"} | OFFERS_UNKNOWN,
+        summary="One way to pay in",
     )  # fmt: skip
     async def get_payment_route(route_id: RouteId) -> Response:
         return json_response(body_of(payments.route(route_id)))
@@ -56,7 +60,7 @@ def payment_routes(prefix: str, payments: PaymentService) -> Router:
         refusals={
             400: "the body is not valid, or the amount is outside the route's bounds",
             404: "there is no such route",
-        },
+        } | OFFERS_UNKNOWN,
         summary="Open a payment",
     )  # fmt: skip
     async def open_payment_session(request: Request, body: SessionBody) -> Response:

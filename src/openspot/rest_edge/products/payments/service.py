@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from openspot.contracts import subjects
 from openspot.contracts.messages import DepositConfirmed
 from openspot.domain.ids import PAYMENTS_ACCOUNT_ID
-from openspot.domain.market import AssetScale
+from openspot.domain.market import MarketConfiguration
 from openspot.domain.money import amount_to_text
 from openspot.domain.transfer import Movement, TransferKind
 from openspot.engine_transfers.model import Transfer, TransferResult
@@ -26,6 +26,7 @@ from openspot.kit.log import get_logger
 from openspot.kit.sql import numeric
 from openspot.rest_edge.common.amounts import amount_of_asset
 from openspot.rest_edge.common.payload_digest import is_signed
+from openspot.rest_edge.products.known_offers import require_known_offers
 from openspot.rest_edge.products.payments.payment_routes import PaymentRoute
 from openspot.rest_edge.products.payments.return_urls import is_allowed
 from openspot.rest_edge.products.payments.schemas import (
@@ -81,7 +82,7 @@ class PaymentService:
         store: PaymentStore,
         runner: TransferRunner,
         routes: Mapping[str, PaymentRoute],
-        assets: Mapping[str, AssetScale],
+        markets: MarketConfiguration,
         clock: Clock,
         *,
         secret: str,
@@ -94,7 +95,8 @@ class PaymentService:
         self._store = store
         self._runner = runner
         self._routes = routes
-        self._assets = assets
+        self._markets = markets
+        self._assets = markets.assets
         self._clock = clock
         self._secret = secret
         self._return_origins = return_origins
@@ -103,7 +105,8 @@ class PaymentService:
         self._kept = kept
 
     def routes(self) -> list[PaymentRouteResponse]:
-        """All payment routes that are offered, by id."""
+        """All payment routes that are offered, by id. 503 while nobody knows what markets offer."""
+        require_known_offers(self._markets)
         return [_route_response(route) for _, route in sorted(self._routes.items())]
 
     def route(self, route_id: str) -> PaymentRouteResponse:
@@ -113,6 +116,7 @@ class PaymentService:
     def _known(self, route_id: str) -> PaymentRoute:
         route = self._routes.get(route_id)
         if route is None:
+            require_known_offers(self._markets)
             raise HttpError(404, f"payment route {route_id} not found", "PAYMENT_ROUTE_NOT_FOUND")
         return route
 

@@ -12,6 +12,7 @@ from openspot.http.paging import respond_with_page
 from openspot.http.policy import PUBLIC, Access, Policy, Scope
 from openspot.http.responses import body_of, json_response
 from openspot.http.routing import Router
+from openspot.rest_edge.products.known_offers import OFFERS_UNKNOWN
 from openspot.rest_edge.products.staking.schemas import (
     ProductResponse,
     StakeBody,
@@ -33,13 +34,16 @@ def staking_routes(prefix: str, staking: StakingService) -> Router:
     """The routes of `/staking`, below `prefix`."""
     router = Router(f"{prefix}/staking", tag="staking")
 
-    @router.get("/products", PUBLIC, response=list[ProductResponse], summary="Staking products")
+    @router.get(
+        "/products", PUBLIC, response=list[ProductResponse], refusals=OFFERS_UNKNOWN, summary="Staking products"
+    )
     async def list_staking_products() -> Response:
         return json_response([body_of(product) for product in await staking.products()])
 
     @router.get(
         "/products/{id}", PUBLIC, response=ProductResponse,
-        refusals={400: "the id is not valid", 404: "there is no such product"}, summary="One staking product",
+        refusals={400: "the id is not valid", 404: "there is no such product"} | OFFERS_UNKNOWN,
+        summary="One staking product",
     )  # fmt: skip
     async def get_staking_product(product_id: ProductId) -> Response:
         return json_response(body_of(await staking.product(product_id)))
@@ -78,7 +82,7 @@ def staking_routes(prefix: str, staking: StakingService) -> Router:
             400: "the body is not valid, or the engine refused: RISK_NSF for too little money",
             404: "there is no such product",
             409: "the amount exceeds what you may stake, or what the product has room for",
-            503: "the matching engine does not respond; nothing was moved",
+            503: "the matching engine does not respond, or has not said yet what its markets offer; nothing was moved",
         },
         summary="Stake an amount",
     )  # fmt: skip
@@ -92,6 +96,7 @@ def staking_routes(prefix: str, staking: StakingService) -> Router:
             400: "the body is not valid, or the amount exceeds the stake",
             404: "there is no such stake of yours",
             409: "the stake is locked, or not active",
+            503: "the matching engine has not said yet what its markets offer, which decides on this stake",
         },
         summary="Take back a stake, or a part of a flexible one",
     )  # fmt: skip

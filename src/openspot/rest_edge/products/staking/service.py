@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from openspot.domain.ids import REWARDS_ACCOUNT_ID, STAKING_ACCOUNT_ID
-from openspot.domain.market import AssetScale
+from openspot.domain.market import AssetScale, MarketConfiguration
 from openspot.domain.money import amount_to_text, decimal_to_text
 from openspot.domain.offers import EarlyRedemption
 from openspot.domain.transfer import Movement, TransferKind
@@ -22,6 +22,7 @@ from openspot.kit.clock import Clock, iso_of, utc_datetime
 from openspot.kit.database import Connection
 from openspot.kit.sql import numeric
 from openspot.rest_edge.common.amounts import amount_of_asset
+from openspot.rest_edge.products.known_offers import require_known_offers
 from openspot.rest_edge.products.staking.accrual import accruals, midnight
 from openspot.rest_edge.products.staking.products import Product, ProductType
 from openspot.rest_edge.products.staking.schemas import (
@@ -46,19 +47,21 @@ class StakingService:
         store: StakingStore,
         runner: TransferRunner,
         products: Mapping[str, Product],
-        assets: Mapping[str, AssetScale],
+        markets: MarketConfiguration,
         clock: Clock,
     ) -> None:
         self._store = store
         self._runner = runner
         self._products = products
-        self._assets = assets
+        self._markets = markets
+        self._assets = markets.assets
         self._clock = clock
 
     # Products
 
     async def products(self) -> list[ProductResponse]:
-        """All products that take new stakes, by id."""
+        """All products that take new stakes, by id. 503 while nobody knows what markets offer."""
+        require_known_offers(self._markets)
         totals = await self._store.totals()
         return [
             _product_response(product, totals.get(product.product_id, 0))
@@ -74,6 +77,7 @@ class StakingService:
     def _offered(self, product_id: str) -> Product:
         product = self._products.get(product_id)
         if product is None or not product.is_open:
+            require_known_offers(self._markets)
             raise HttpError(404, f"product {product_id} not found", "PRODUCT_NOT_FOUND")
         return product
 
@@ -148,6 +152,8 @@ class StakingService:
                 raise _balance_not_found()
             if balance.status != "active":
                 raise HttpError(409, f"the stake is {balance.status}", "STAKE_NOT_ACTIVE")
+            if not self._has_known_terms(balance):
+                require_known_offers(self._markets)
             scale = self._scale_of(balance)
             balance = await self._accrue(connection, balance, now)
             amount = balance.amount
@@ -155,6 +161,10 @@ class StakingService:
                 amount = amount_of_asset("amount", body.amount, scale)
             self._check_unstake(balance, amount, now)
             return await self._take_back(connection, balance, amount, unstake_id, now)
+
+    def _has_known_terms(self, balance: StakingBalance) -> bool:
+        # The product of a market is known with the list of the engine. Until then, "unknown" does not mean "gone".
+        return balance.product_id in self._products or self._markets.knows_offers
 
     def _scale_of(self, balance: StakingBalance) -> AssetScale:
         """The asset of a stake. Raises HttpError (503) while the engine has not said what it has listed."""
@@ -231,13 +241,18 @@ class StakingService:
     # The daily work. Any number of edges may do it at the same time, any number of times.
 
     async def accrue_due(self) -> int:
-        """Accrue every past day, and take back locked stakes that have ended. Returns the number of stakes."""
+        """Accrue every past day, and take back locked stakes that have ended. Returns the number of stakes.
+
+        A stake whose terms are not known yet waits: its days are accrued once they are.
+        """
         now = utc_datetime(self._clock)
         done = 0
         for balance_id in await self._store.due(now.date(), _AT_A_TIME):
             async with self._store.pool.acquire() as connection, connection.transaction():
                 balance = await self._store.lock(connection, balance_id, skip_locked=True)
                 if balance is None or balance.status != "active" or balance.asset not in self._assets:
+                    continue
+                if not self._has_known_terms(balance):
                     continue
                 balance = await self._accrue(connection, balance, now)
                 if balance.ends_on is not None and balance.ends_on <= now.date():
