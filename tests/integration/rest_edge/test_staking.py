@@ -116,7 +116,8 @@ async def test_a_stake_moves_the_amount_and_earns_from_the_next_midnight(edge: E
     balance = await staked(edge, "locked", "5")
     assert balance == {
         "id": balance["id"], "productId": "locked", "asset": "ETH", "type": "locked", "amount": "5", "accrued": "0",
-        "status": "active", "failureCode": None, "createdAt": "2026-03-01T12:00:00.000Z",
+        "unbondingDays": 1, "earlyRedemption": "forfeits_rewards", "status": "active", "failureCode": None,
+        "createdAt": "2026-03-01T12:00:00.000Z",
         "startsAt": "2026-03-02T00:00:00.000Z", "endsAt": "2026-03-12T00:00:00.000Z",
     }  # fmt: skip
     assert (edge.transfers.held("u1", "ETH"), edge.transfers.held(STAKING_ACCOUNT_ID, "ETH")) == ("15", "5")
@@ -351,6 +352,20 @@ async def test_two_unstakes_at_once_take_the_amount_once(edge: EdgeProducts) -> 
     replies = await asyncio.gather(*(unstake(edge, balance) for _ in range(6)))
     assert sorted(reply.status for reply in replies) == [201] + [409] * 5
     assert edge.transfers.held("u1", "BTC") == "20"
+
+
+async def test_stakes_of_an_earlier_release_keep_what_their_products_say_now(edge: EdgeProducts) -> None:
+    made = {each: await staked(edge, each) for each in ("flexible", "locked", "strict")}
+    gone = await staked(edge, "locked", user="u2")
+    await edge.pool.execute("UPDATE staking_balances SET early_redemption = NULL")
+    await edge.pool.execute("UPDATE staking_balances SET product_id = 'gone' WHERE balance_id = $1", gone["id"])
+    for each, redemption in (("flexible", "allowed"), ("locked", "forfeits_rewards"), ("strict", "not_allowed")):
+        assert (await shown(edge, made[each]))["earlyRedemption"] == redemption
+    await edge.products.staking.accrue_due()
+    rows = await edge.pool.fetch("SELECT product_id, early_redemption FROM staking_balances")
+    assert {row["product_id"]: row["early_redemption"] for row in rows} == {
+        "flexible": None, "locked": "forfeits_rewards", "strict": "not_allowed", "gone": None,
+    }  # fmt: skip
 
 
 async def test_the_history_is_paged(edge: EdgeProducts) -> None:

@@ -1,6 +1,6 @@
 """Staking's rules of amounts, rates and days, with the tables and the engine replaced."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -35,8 +35,9 @@ LOCKED = Product(
 FLEXIBLE = replace(LOCKED, product_id="flexible", type=ProductType.FLEXIBLE, lock_days=0, unbonding_days=2)
 ACTIVE = StakingBalance(
     balance_id="b1", user_id="alice", product_id="locked", asset="USD", type="locked", amount=50 * ONE, accrued=0,
-    remainder=0, apr_ppm=365_000, lock_days=3, unbonding_days=0, status="active", failure_code=None, created_at=NOON,
-    starts_on=date(2026, 3, 2), ends_on=date(2026, 3, 5), next_accrual_on=date(2026, 3, 2),
+    remainder=0, apr_ppm=365_000, lock_days=3, unbonding_days=0, early_redemption="not_allowed", status="active",
+    failure_code=None, created_at=NOON, starts_on=date(2026, 3, 2), ends_on=date(2026, 3, 5),
+    next_accrual_on=date(2026, 3, 2),
 )  # fmt: skip
 
 
@@ -82,6 +83,12 @@ class Tables:
 
     async def activate(self, _connection: Any, balance_id: str, starts_on: date, ends_on: date | None) -> None:
         self._change(balance_id, status="active", starts_on=starts_on, next_accrual_on=starts_on, ends_on=ends_on)
+
+    async def keep_redemptions(self, redemptions: Mapping[str, str], _limit: int) -> int:
+        for each in [each for each in self.balances.values() if each.early_redemption is None]:
+            if each.type == "locked" and each.product_id in redemptions:
+                self._change(each.balance_id, early_redemption=redemptions[each.product_id])
+        return 0
 
     async def fail(self, _connection: Any, balance_id: str, code: str) -> None:
         self._change(balance_id, status="failed", failure_code=code)
@@ -221,49 +228,6 @@ async def test_a_stake_of_an_asset_that_is_not_known_yet_waits_and_hinders_no_ot
     assert refused.value.status_code == 503
 
 
-async def test_a_stake_whose_product_is_not_known_yet_is_kept_and_its_days_are_made_up_at_the_present_rate() -> None:
-    bench = Bench(FLEXIBLE)
-    bench.markets.knows_offers = False
-    bench.hold()
-    bench.hold(replace(ACTIVE, balance_id="b2", product_id="market-x", type="flexible", lock_days=0, ends_on=None))
-    bench.now = at(4)
-    assert await bench.service.accrue_due() == 0
-    # A locked stake that nobody may take back early, and a part of one that earns.
-    for balance in ("b1", "b2"):
-        with pytest.raises(HttpError, match="has not said yet what its markets offer") as refused:
-            await bench.unstake(balance=balance)
-        assert refused.value.status_code == 503
-    assert (bench.tables.accrued, bench.tables.unstakes) == ([], {})
-    # The list comes: the operator has cut the rate to a tenth.
-    bench.products |= {
-        "locked": LOCKED, "market-x": replace(FLEXIBLE, product_id="market-x", rate_ppm=36_500)
-    }  # fmt: skip
-    bench.markets.knows_offers = True
-    assert await bench.service.accrue_due() == 2
-    days = [date(2026, 3, 2), date(2026, 3, 3)]
-    assert [(day, rate) for day, _, rate in bench.tables.accrued] == [
-        *((day, 365_000) for day in days), *((day, 36_500) for day in days),
-    ]  # fmt: skip
-    with pytest.raises(HttpError, match="the stake is locked until"):
-        await bench.unstake()
-
-
-async def test_stakes_of_a_file_go_on_while_nobody_knows_what_markets_offer() -> None:
-    bench = Bench(replace(FLEXIBLE, is_open=False))
-    bench.markets.knows_offers = False
-    bench.hold(replace(ACTIVE, product_id="flexible", type="flexible", lock_days=0, ends_on=None))
-    bench.now = at(4)
-    assert await bench.service.accrue_due() == 1
-    assert (await bench.unstake()).amount == "50"
-    for refused_call in (
-        bench.service.products(), bench.service.product("flexible"), bench.stake("10", product="flexible"),
-        bench.stake("10", product="market-x"),
-    ):  # fmt: skip
-        with pytest.raises(HttpError) as refused:
-            await refused_call
-        assert refused.value.status_code == 503
-
-
 async def test_the_minimum_is_enough_and_less_is_not() -> None:
     bench = Bench()
     with pytest.raises(HttpError, match="amount must be at least 10 USD"):
@@ -304,7 +268,7 @@ async def test_a_locked_stake_keeps_the_rate_of_its_first_day_and_a_flexible_one
 
 async def test_a_stake_of_a_product_that_is_gone_keeps_its_rate_and_comes_back_without_conditions() -> None:
     bench = Bench(FLEXIBLE)
-    bench.hold()
+    bench.hold(replace(ACTIVE, early_redemption=None))
     bench.now = at(3)
     response = await bench.unstake()
     assert bench.tables.accrued == [(date(2026, 3, 2), 5 * ONE // 100, 365_000)]
@@ -343,8 +307,8 @@ async def test_a_locked_stake_is_held_until_the_second_of_its_end() -> None:
 
 
 async def test_an_early_end_forfeits_all_rewards_if_the_product_says_so() -> None:
-    bench = Bench(replace(LOCKED, early_redemption=EarlyRedemption.FORFEITS_REWARDS))
-    bench.hold(replace(ACTIVE, remainder=7))
+    bench = Bench()
+    bench.hold(replace(ACTIVE, remainder=7, early_redemption="forfeits_rewards"))
     bench.now = at(4)
     response = await bench.unstake()
     assert (response.amount, response.reward, response.reward_paid) == ("50", "0", True)

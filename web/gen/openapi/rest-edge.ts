@@ -8774,6 +8774,7 @@ export interface components {
          *
          *     `pending` says that the engine's decision is not known yet, `unbonding` that the stake no longer earns. The first
          *     day with a reward begins at `startsAt`. A locked stake ends at `endsAt`: then it is taken back and earns no more.
+         *     `earlyRedemption` and `unbondingDays` are those of its product when it was made.
          */
         StakingBalanceResponse: {
             id: string;
@@ -8785,6 +8786,9 @@ export interface components {
             amount: string;
             /** Format: decimal */
             accrued: string;
+            unbondingDays: number;
+            /** @enum {string} */
+            earlyRedemption: "allowed" | "forfeits_rewards" | "not_allowed";
             /** @enum {string} */
             status: "pending" | "failed" | "active" | "unbonding" | "redeemed";
             /** @description Why it failed, as the engine says */

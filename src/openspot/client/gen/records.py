@@ -820,6 +820,7 @@ class Stake(Record, frozen=True):
 
     `pending` says that the engine's decision is not known yet, `unbonding` that the stake no longer earns. The first
     day with a reward begins at `starts_at`. A locked stake ends at `ends_at`: then it is taken back and earns no more.
+    `early_redemption` and `unbonding_days` are those of its product when it was made.
     """
 
     id: str
@@ -828,6 +829,8 @@ class Stake(Record, frozen=True):
     type: str
     amount: Decimal
     accrued: Decimal
+    unbonding_days: int
+    early_redemption: str
     status: str
     failure_code: str | None
     created_at: datetime

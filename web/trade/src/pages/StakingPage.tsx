@@ -196,7 +196,7 @@ function Stakes() {
         actions={(stake) => [
           {
             label: t("Take it back…"),
-            disabledReason: lockOf(stake, productOf(stake)),
+            disabledReason: lockOf(stake),
             onClick: () => setChosen(stake),
           },
           { label: t("Copy id"), onClick: () => copyAndTell(stake.id) },

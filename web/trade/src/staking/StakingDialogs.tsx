@@ -180,12 +180,11 @@ export function UnstakeDialog({
               onValue={setAmount}
             />
           )}
-          {product &&
-            (isFlexible ? (
-              <p className={classes.hint}>{wayBackOf(product)}</p>
-            ) : (
-              <WarningNote>{wayBackOf(product)}</WarningNote>
-            ))}
+          {isFlexible ? (
+            <p className={classes.hint}>{wayBackOf(stake)}</p>
+          ) : (
+            <WarningNote>{wayBackOf(stake)}</WarningNote>
+          )}
           {sending.error && <ProblemNote problem={explain(sending.error)} />}
           <Button
             type="submit"

@@ -32,6 +32,11 @@ describe("staking", () => {
     expect(wayBackOf({ ...locked, earlyRedemption: "not_allowed" })).toMatch(/cannot be taken back/);
   });
 
+  it("says of a stake what its product said when it was made", () => {
+    const made = stake({ type: "locked", earlyRedemption: "not_allowed", unbondingDays: 2 });
+    expect(wayBackOf(made)).toMatch(/cannot be taken back before the end. It arrives 2 days later/);
+  });
+
   it.each([
     ["", /Enter/],
     ["1e2", /digits/],
@@ -58,12 +63,10 @@ describe("staking", () => {
   });
 
   it("says why a stake cannot be taken back", () => {
-    expect(lockOf(stake(), flexible)).toBeUndefined();
-    expect(lockOf(stake({ type: "locked" }), locked)).toBeUndefined();
-    expect(lockOf(stake({ type: "locked" }), { ...locked, earlyRedemption: "not_allowed" })).toMatch(
-      /locked/,
-    );
-    expect(lockOf(stake({ status: "unbonding" }), flexible)).toMatch(/on its way/);
-    expect(lockOf(stake({ status: "pending" }), flexible)).toMatch(/not active/);
+    expect(lockOf(stake())).toBeUndefined();
+    expect(lockOf(stake({ type: "locked", earlyRedemption: "forfeits_rewards" }))).toBeUndefined();
+    expect(lockOf(stake({ type: "locked", earlyRedemption: "not_allowed" }))).toMatch(/locked/);
+    expect(lockOf(stake({ status: "unbonding" }))).toMatch(/on its way/);
+    expect(lockOf(stake({ status: "pending" }))).toMatch(/not active/);
   });
 });

@@ -13,8 +13,12 @@ export function kindOf({ type, lockDays }: Product): string {
     : several(lockDays, "Locked for {count} day", "Locked for {count} days");
 }
 
-/** When a stake comes back, and what taking it back early costs. */
-export function wayBackOf({ earlyRedemption, unbondingDays, type }: Product): string {
+/** When a stake comes back, and what taking it back early costs. One that is there keeps what its product said then. */
+export function wayBackOf({
+  earlyRedemption,
+  unbondingDays,
+  type,
+}: Pick<Stake, "earlyRedemption" | "unbondingDays" | "type">): string {
   const after =
     unbondingDays > 0
       ? several(unbondingDays, "It arrives {count} day later.", "It arrives {count} days later.")
@@ -64,11 +68,10 @@ export function unstakeFaultOf(stake: Stake, amount: string, product: Product | 
 }
 
 /** Why a stake cannot be taken back now, or undefined if it can. */
-export function lockOf({ type, status }: Stake, product: Product | undefined): string | undefined {
+export function lockOf({ type, status, earlyRedemption }: Stake): string | undefined {
   if (status === "unbonding") return t("It is on its way back already.");
   if (status !== "active") return t("It is not active.");
-  if (type === "locked" && product?.earlyRedemption === "not_allowed")
-    return t("It is locked until its end.");
+  if (type === "locked" && earlyRedemption === "not_allowed") return t("It is locked until its end.");
   return undefined;
 }
 

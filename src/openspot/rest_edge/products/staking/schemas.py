@@ -9,6 +9,7 @@ from openspot.http.validation import Body, PositiveDecimal, ResponseBody, exampl
 
 ProductName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,64}$")]
 BalanceName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]{1,40}$")]
+Redemption = Literal["allowed", "forfeits_rewards", "not_allowed"]
 
 
 class StakeBody(Body):
@@ -41,7 +42,7 @@ class ProductResponse(ResponseBody):
     minimum: DecimalText
     maximum: DecimalText
     remaining: DecimalText
-    early_redemption: Literal["allowed", "forfeits_rewards", "not_allowed"]
+    early_redemption: Redemption
 
 
 class StakingBalanceResponse(ResponseBody):
@@ -49,6 +50,7 @@ class StakingBalanceResponse(ResponseBody):
 
     `pending` says that the engine's decision is not known yet, `unbonding` that the stake no longer earns. The first
     day with a reward begins at `startsAt`. A locked stake ends at `endsAt`: then it is taken back and earns no more.
+    `earlyRedemption` and `unbondingDays` are those of its product when it was made.
     """
 
     id: str
@@ -57,6 +59,8 @@ class StakingBalanceResponse(ResponseBody):
     type: Literal["flexible", "locked"]
     amount: DecimalText
     accrued: DecimalText
+    unbonding_days: int
+    early_redemption: Redemption
     status: Literal["pending", "failed", "active", "unbonding", "redeemed"]
     failure_code: str | None = Field(description="Why it failed, as the engine says")
     created_at: TimeText

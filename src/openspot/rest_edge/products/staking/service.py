@@ -88,7 +88,7 @@ class StakingService:
         if operation.is_resumed:
             earlier = await self._store.get(operation.operation_id, user_id)
             if earlier is not None:
-                return _outcome(earlier)
+                return self._outcome(earlier)
         product = self._offered(body.product_id)
         amount = amount_of_asset("amount", body.amount, self._assets[product.asset])
         if amount < product.minimum:
@@ -114,19 +114,32 @@ class StakingService:
         await self._runner.attempt(transfer)
         staked = await self._store.get(balance.balance_id, user_id)
         assert staked is not None, "it was written before"
-        return _outcome(staked)
+        return self._outcome(staked)
 
     async def balances(self, user_id: str, limit: int, cursor: str | None) -> Page[StakingBalanceResponse]:
         """A page of the user's stakes, newest first."""
         rows = await self._store.list_of(user_id, limit + 1, time_and_id_of(cursor))
-        return page_of(rows, limit, lambda row: time_place(row.created_at, row.balance_id), _balance_response)
+        return page_of(rows, limit, lambda row: time_place(row.created_at, row.balance_id), self._response)
 
     async def balance(self, user_id: str, balance_id: str) -> StakingBalanceResponse:
         """One stake of the user. 404 if this user has no such stake."""
         balance = await self._store.get(balance_id, user_id)
         if balance is None:
             raise _balance_not_found()
-        return _balance_response(balance)
+        return self._response(balance)
+
+    def _response(self, balance: StakingBalance) -> StakingBalanceResponse:
+        return _balance_response(balance, self._early_redemption(balance))
+
+    def _outcome(self, staked: StakingBalance) -> StakingBalanceResponse:
+        """The response to a stake. Raises HttpError if it was refused."""
+        if staked.status != "failed":
+            return self._response(staked)
+        details = {"balanceId": staked.balance_id}
+        if staked.failure_code == UNSENT:
+            message = "the matching engine does not respond; nothing was moved"
+            raise HttpError(503, message, UNSENT, details=details, headers={"Retry-After": "1"})
+        raise HttpError(400, staked.failure_code or "", "TRANSFER_REFUSED", details=details)
 
     # Unstakes
 
@@ -193,9 +206,15 @@ class StakingService:
         return balance.ends_on is not None and now < midnight(balance.ends_on)
 
     def _early_redemption(self, balance: StakingBalance) -> EarlyRedemption:
-        # A stake of a product that no longer exists is taken back without conditions.
+        if balance.type == ProductType.FLEXIBLE:
+            return EarlyRedemption.ALLOWED
+        if balance.early_redemption is not None:
+            return EarlyRedemption(balance.early_redemption)
+        # A stake of an earlier release has that of its product; if that is gone, it is taken back without conditions.
         product = self._products.get(balance.product_id)
-        return EarlyRedemption.ALLOWED if product is None else product.early_redemption
+        if product is not None:
+            return product.early_redemption
+        return EarlyRedemption.ALLOWED if self._markets.knows_offers else EarlyRedemption.NOT_ALLOWED
 
     async def _take_back(
         self, connection: Connection, balance: StakingBalance, amount: int, unstake_id: str, now: datetime
@@ -245,6 +264,10 @@ class StakingService:
 
         A stake whose terms are not known yet waits: its days are accrued once they are.
         """
+        # First, so that stakes of an earlier release have what their product said before anybody changed it.
+        redemptions = {name: product.early_redemption.value for name, product in self._products.items()}
+        while await self._store.keep_redemptions(redemptions, _AT_A_TIME) == _AT_A_TIME:
+            pass
         now = utc_datetime(self._clock)
         done = 0
         for balance_id in await self._store.due(now.date(), _AT_A_TIME):
@@ -347,6 +370,7 @@ def _new_balance(balance_id: str, user_id: str, product: Product, amount: int, n
         apr_ppm=product.rate_ppm,
         lock_days=product.lock_days,
         unbonding_days=product.unbonding_days,
+        early_redemption=product.early_redemption.value,
         status="pending",
         failure_code=None,
         created_at=now,
@@ -354,17 +378,6 @@ def _new_balance(balance_id: str, user_id: str, product: Product, amount: int, n
         ends_on=None,
         next_accrual_on=None,
     )
-
-
-def _outcome(staked: StakingBalance) -> StakingBalanceResponse:
-    """The response to a stake. Raises HttpError if it was refused."""
-    if staked.status != "failed":
-        return _balance_response(staked)
-    details = {"balanceId": staked.balance_id}
-    if staked.failure_code == UNSENT:
-        message = "the matching engine does not respond; nothing was moved"
-        raise HttpError(503, message, UNSENT, details=details, headers={"Retry-After": "1"})
-    raise HttpError(400, staked.failure_code or "", "TRANSFER_REFUSED", details=details)
 
 
 def _balance_not_found() -> HttpError:
@@ -386,7 +399,7 @@ def _product_response(product: Product, staked: int) -> ProductResponse:
     )
 
 
-def _balance_response(row: StakingBalance) -> StakingBalanceResponse:
+def _balance_response(row: StakingBalance, redemption: EarlyRedemption) -> StakingBalanceResponse:
     return StakingBalanceResponse(
         id=row.balance_id,
         product_id=row.product_id,
@@ -394,6 +407,8 @@ def _balance_response(row: StakingBalance) -> StakingBalanceResponse:
         type=row.type,
         amount=amount_to_text(row.amount),
         accrued=amount_to_text(row.accrued),
+        unbonding_days=row.unbonding_days,
+        early_redemption=redemption.value,
         status=row.status,
         failure_code=row.failure_code,
         created_at=iso_of(row.created_at),

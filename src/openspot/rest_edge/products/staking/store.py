@@ -1,5 +1,6 @@
 """The tables of staking."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -11,7 +12,7 @@ from openspot.rest_edge.products.staking.accrual import Accrual
 
 _BALANCE = (
     "balance_id, user_id, product_id, asset, type, amount, accrued, remainder, apr_ppm, lock_days, unbonding_days,"
-    " status, failure_code, created_at, starts_on, ends_on, next_accrual_on"
+    " early_redemption, status, failure_code, created_at, starts_on, ends_on, next_accrual_on"
 )
 _UNSTAKE = (
     "unstake_id, balance_id, user_id, asset, amount, reward, status, principal_paid, reward_paid, created_at,"
@@ -22,7 +23,10 @@ _AMOUNTS = frozenset({"amount", "accrued", "reward"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StakingBalance:
-    """A stake. Amounts are in units of 18 places; `accrual` explains `remainder`."""
+    """A stake. Amounts are in units of 18 places; `accrual` explains `remainder`.
+
+    `early_redemption` is None for a stake of an earlier release, until `keep_redemptions`.
+    """
 
     balance_id: str
     user_id: str
@@ -35,6 +39,7 @@ class StakingBalance:
     apr_ppm: int
     lock_days: int
     unbonding_days: int
+    early_redemption: str | None
     status: str
     failure_code: str | None
     created_at: datetime
@@ -118,7 +123,7 @@ class StakingStore:
         """Store a new stake."""
         await connection.execute(
             f"INSERT INTO staking_balances ({_BALANCE}, staked)"  # noqa: S608
-            " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $6)",
+            " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $6)",
             balance.balance_id,
             balance.user_id,
             balance.product_id,
@@ -130,6 +135,7 @@ class StakingStore:
             balance.apr_ppm,
             balance.lock_days,
             balance.unbonding_days,
+            balance.early_redemption,
             balance.status,
             balance.failure_code,
             balance.created_at,
@@ -182,6 +188,25 @@ class StakingStore:
             balance_id,
             code,
         )
+
+    async def keep_redemptions(self, redemptions: Mapping[str, str], limit: int) -> int:
+        """Let locked stakes that have no early redemption keep their product's. Returns how many, at most `limit`."""
+        result = await self.pool.execute(
+            """
+            WITH found AS (
+                SELECT balance_id, redemption FROM staking_balances
+                JOIN unnest($1::text[], $2::text[]) AS products (product, redemption) ON product_id = product
+                WHERE early_redemption IS NULL AND type = 'locked'
+                LIMIT $3 FOR UPDATE OF staking_balances SKIP LOCKED
+            )
+            UPDATE staking_balances SET early_redemption = redemption FROM found
+            WHERE staking_balances.balance_id = found.balance_id
+            """,
+            list(redemptions),
+            list(redemptions.values()),
+            limit,
+        )
+        return int(result.rpartition(" ")[2])
 
     # Accruals
 
