@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from openspot.domain.listing import ENDED, ListingCheck, MarketStatus
-from openspot.domain.money import BASIS_POINTS, MoneyError, to_amount
+from openspot.domain.money import BASIS_POINTS, MoneyError, decimal_to_text, to_amount
 from openspot.domain.offers import (
     EarlyRedemption,
     MarketOffers,
@@ -84,6 +84,13 @@ def staking_checks(terms: StakingTerms, places: int) -> list[ListingCheck]:
         _check("staking.earlyRedemption", "allowed, unless the stake is locked for days",
                "" if is_free else "must be allowed where lockDays is 0"),
     ]  # fmt: skip
+
+
+def rate_check(terms: StakingTerms, apr_max: Decimal) -> ListingCheck:
+    """The rule of the yearly rate that an operator gives a market. The files of the platform are free of it."""
+    most = f"at most {decimal_to_text(apr_max)}"
+    fault = f"must be {most}, as OPENSPOT_ENGINE_STAKING_APR_MAX says" if terms.apr > apr_max else ""
+    return _check("staking.apr", f"{most}, where an operator sets it", fault)
 
 
 def _amount_check(field: str, amount: Decimal, places: int) -> ListingCheck:

@@ -1,9 +1,11 @@
 """Settings of the matching engine."""
 
+from decimal import Decimal
 from typing import Annotated, Literal
 
 from pydantic import Field
 
+from openspot.domain.offer_checks import APR_MAX
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.http.brand import BrandSettings
 from openspot.kit.settings import (
@@ -60,6 +62,13 @@ class EngineSettings(EngineConnectionSettings, BrandSettings, OrderRulesSettings
         ge=0,
         le=2**28,
         description="Open orders for which the Rust core sets aside address space; more cost a little more time each",
+    )
+    engine_staking_apr_max: Decimal = Field(
+        default=Decimal("0.25"),
+        ge=0,
+        le=APR_MAX,
+        description="Greatest yearly rate that operators may set for stakes of a market's base asset: 0.25 is 25 %. "
+        "Products of OPENSPOT_STAKING_FILE may have more",
     )
     admin_id: str = Field(default="admin", description="First SUPER_ADMIN of the engine")
     admin_password: Annotated[str, Generated(random_bytes=24, length_min=12)] = Field(

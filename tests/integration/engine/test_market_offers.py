@@ -1,5 +1,6 @@
 """What a market offers beside trading, at the engine: changed with reasons, kept by the journal, and gone with it."""
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,20 @@ async def test_every_fault_of_an_offer_is_named(engine: EngineClient) -> None:
         messages = (await change(engine, body, expected=400))["message"]
         assert any(field in message for message in messages), messages
     assert "payments" not in await terms_of(engine)
+
+
+async def test_a_rate_above_the_setting_is_refused_and_one_that_is_there_can_be_taken_back(settings: Settings) -> None:
+    dear = {"offers": ["staking"], "staking": STAKING | {"apr": "0.5"}}
+    async with running_engine(settings) as engine:
+        refusal = await change(engine, dear, "BTC-USD", 400)
+        assert refusal["message"] == ["staking.apr must be at most 0.25, as OPENSPOT_ENGINE_STAKING_APR_MAX says"]
+        assert "staking" not in await terms_of(engine, "BTC-USD")
+        await change(engine, {"staking": STAKING | {"apr": "0.25"}}, "BTC-USD")
+    async with running_engine(settings.model_copy(update={"engine_staking_apr_max": Decimal("0.5")})) as engine:
+        await change(engine, dear, "BTC-USD")
+    async with running_engine(settings) as engine:
+        await change(engine, {"offers": []}, "BTC-USD")
+        assert (await terms_of(engine, "BTC-USD"))["staking"]["apr"] == "0.5"
 
 
 async def test_a_delisted_market_offers_nothing_also_when_it_is_announced_again(engine: EngineClient) -> None:

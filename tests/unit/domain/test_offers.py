@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from openspot.domain.listing import MarketStatus, faults
-from openspot.domain.offer_checks import offer_checks, payment_checks, staking_checks
+from openspot.domain.offer_checks import offer_checks, payment_checks, rate_check, staking_checks
 from openspot.domain.offers import (
     EVERYTHING,
     NOTHING,
@@ -105,6 +105,14 @@ def test_a_fault_of_the_terms_of_stakes_is_named_with_its_field(changes: dict[st
     assert staking_faults(**changes) == [fault]
     # They are checked also while stakes are not offered: stakes of before go on with them.
     assert offer_faults([], staking=replace(STAKING, **changes)) == [fault]
+
+
+def test_an_operators_rate_has_a_bound_of_its_own_which_it_may_reach() -> None:
+    most = Decimal("0.25")
+    assert faults([rate_check(replace(STAKING, apr=most), most)]) == []
+    assert faults([rate_check(replace(STAKING, apr=Decimal("0.250001")), most)]) == [
+        "staking.apr must be at most 0.25, as OPENSPOT_ENGINE_STAKING_APR_MAX says"
+    ]
 
 
 def test_a_new_asset_needs_terms_and_one_of_the_platform_has_those_of_the_files() -> None:

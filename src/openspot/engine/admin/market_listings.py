@@ -41,7 +41,7 @@ from openspot.domain.listing import (
 )
 from openspot.domain.market_phase import MarketPhase
 from openspot.domain.money import decimal_to_text, parse_decimal, scaled_to_text
-from openspot.domain.offer_checks import offer_checks
+from openspot.domain.offer_checks import offer_checks, rate_check
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SymbolSpec
 from openspot.engine.admin.acting import Acting
@@ -401,13 +401,18 @@ class MarketListings:
         )
 
     def _offer_checks(self, spec: SymbolSpec, terms: MarketTerms, body: TermsChange) -> list[ListingCheck]:
-        return offer_checks(
-            terms.market_offers,
+        offers = terms.market_offers
+        checks = offer_checks(
+            offers,
             body.offers or (),
             self._directory.currencies[spec.base].places,
             terms.market_status,
             has_file=spec.base in self._engine.board.seed_assets,
         )
+        # Only what the change sets: what a market offers can be taken back, whatever its rate is.
+        if body.staking is not None and offers.staking is not None:
+            checks.append(rate_check(offers.staking, self._engine.settings.engine_staking_apr_max))
+        return checks
 
     def _surroundings(self) -> Surroundings:
         return Surroundings(

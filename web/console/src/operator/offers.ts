@@ -65,7 +65,7 @@ export const STAKING_FIELDS: readonly TermField[] = [
   {
     name: "apr",
     title: "Yearly rate",
-    description: "As a decimal from 0 to 10: 0.04 is 4 %. At most 6 decimal places.",
+    description: "As a decimal: 0.04 is 4 %. At most 6 decimal places, and no more than the platform's settings allow.",
     kind: "amountOrNone",
   },
   {

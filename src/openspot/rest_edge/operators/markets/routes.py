@@ -22,6 +22,7 @@ from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import json_response
 from openspot.http.routing import Router
 from openspot.http.validation import Symbol
+from openspot.rest_edge.operators.markets.rules import changes_money
 from openspot.rest_edge.operators.markets.schemas import CancelOrdersBody, CancelOrdersResponse
 from openspot.rest_edge.operators.markets.service import OperatorMarkets
 
@@ -75,9 +76,9 @@ def operator_market_routes(prefix: str, markets: OperatorMarkets) -> Router:
         summary="Change bounds, fees, texts, schedule or offers of a market",
     )  # fmt: skip
     async def change_market(request: Request, symbol: SymbolPath, body: TermsChange) -> Response:
-        changes_fees = not (body.taker_fee is None and body.maker_fee is None and body.payments is None)
-        if changes_fees and Permission.FEES_CONFIGURE not in operator(request).permissions:
-            raise HttpError(403, f"fees need the permission {Permission.FEES_CONFIGURE}", "PERMISSION_MISSING")
+        if changes_money(body) and Permission.FEES_CONFIGURE not in operator(request).permissions:
+            message = f"fees, and terms of payments and staking, need the permission {Permission.FEES_CONFIGURE}"
+            raise HttpError(403, message, "PERMISSION_MISSING")
         return json_response(await markets.change(request, symbol, body))
 
     @router.put(
