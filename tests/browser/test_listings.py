@@ -77,6 +77,15 @@ def test_a_market_is_listed_opened_changed_and_delisted(console: Console, operat
     change.click()
     expect(dialog.get_by_text("staking.minimum must have at most 8 decimal places")).to_be_visible()
     dialog.get_by_role("textbox", name="Least stake").fill("1")
+    # A colleague has changed the market: the dialog shows that, and keeps what is typed.
+    colleague = {"offers": ["conversions"], "reason": "a venue confirms its price"}
+    operator.admin("PATCH", "/listings/DOGE-USD", colleague)
+    console.expect_complaint("status of 409")
+    change.click()
+    expect(dialog.get_by_text("Somebody has changed the market meanwhile")).to_be_visible()
+    expect(dialog.get_by_role("checkbox", name="Conversions")).to_be_checked()
+    expect(dialog.get_by_role("checkbox", name="Staking")).to_be_checked()
+    expect(dialog.get_by_role("textbox", name="Yearly rate")).to_have_value("0.04")
     change.click()
     expect(row).to_contain_text("staking")
 
@@ -104,8 +113,8 @@ def test_a_market_is_listed_opened_changed_and_delisted(console: Console, operat
     expect(console.heading("Changes of DOGE-USD")).to_be_visible()
     changes = console.table("Changes")
     expect(changes).to_contain_text("takerFee: 25 → 30")
-    expect(changes).to_contain_text("offers: none → staking")
-    expect(changes).to_contain_text("offers: staking → none")
+    expect(changes).to_contain_text("offers: conversions → conversions, staking")
+    expect(changes).to_contain_text("offers: conversions, staking → none")
     expect(changes).to_contain_text("as decided")
     expect(changes).to_contain_text("the coin has ended")
     assert operator.admin("GET", "/symbols/DOGE-USD")["active"] is False

@@ -4,6 +4,7 @@ The engine keeps the terms of a market in its journal, and every service reads t
 (docs/adr/0076-the-engine-lists-the-markets.md). Decimals are text, times are milliseconds since 1970.
 """
 
+import hashlib
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any
@@ -200,6 +201,11 @@ def seed_terms(configuration: MarketConfiguration) -> dict[str, MarketTerms]:
         symbol: terms_of(limits, configuration.offers.get(symbol, NOTHING))
         for symbol, limits in configuration.limits.items()
     }
+
+
+def version_of(terms: MarketTerms | None, taker_fee: int, maker_fee: int) -> str:
+    """A text that is another one when a market has other terms or fees."""
+    return hashlib.blake2b(msgspec.json.encode([terms, taker_fee, maker_fee]), digest_size=12).hexdigest()
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:

@@ -24,6 +24,8 @@ from openspot.http.validation import (
 TEXT_LENGTH_MAX = 2000
 """Longer texts are refused before any rule is asked."""
 
+VERSION_LENGTH_MAX = 64
+
 OFFERS_MAX = 16
 """Longer lists of services are refused before any rule is asked."""
 
@@ -140,7 +142,8 @@ class TermsChange(ReasonedBody):
     """The new values of a market. What is not given stays as it is; a schedule replaces the one before.
 
     `offers` replaces what the market offers beside trading: conversions between its assets, payments and staking of its
-    base asset. `payments` and `staking` replace their terms.
+    base asset. `payments` and `staking` replace their terms. With the `version` of the market that the operator saw,
+    the change is refused if the market is another one by now.
     """
 
     model_config = example({"takerFee": 20, "quantityMax": "500000", "reason": "more is traded"})
@@ -159,6 +162,7 @@ class TermsChange(ReasonedBody):
     offers: Annotated[list[OfferName], Field(max_length=OFFERS_MAX)] | None = None
     payments: PaymentOfferBody | None = None
     staking: StakingOfferBody | None = None
+    version: Annotated[str, StringConstraints(max_length=VERSION_LENGTH_MAX)] | None = None
 
 
 class StatusBody(ReasonedBody):
@@ -194,7 +198,8 @@ class RuleCheck(Message, frozen=True):
 class MarketListing(Message, frozen=True, kw_only=True):
     """A market: the engine's specification, its terms, and whether it takes orders.
 
-    Fees are in basis points. `terms` are null for a symbol that was created without any.
+    Fees are in basis points. `terms` are null for a symbol that was created without any. `version` is another text when
+    fees or terms are others.
     """
 
     symbol: str
@@ -205,6 +210,7 @@ class MarketListing(Message, frozen=True, kw_only=True):
     taker_fee: int
     maker_fee: int
     active: bool
+    version: str
     terms: MarketTerms | None
 
 

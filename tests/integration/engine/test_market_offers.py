@@ -111,6 +111,25 @@ async def test_a_rate_above_the_setting_is_refused_and_one_that_is_there_can_be_
         assert (await terms_of(engine, "BTC-USD"))["staking"]["apr"] == "0.5"
 
 
+async def test_a_change_of_what_is_not_so_any_more_is_refused_and_gives_nothing_back(engine: EngineClient) -> None:
+    seen = (await call(engine, "GET", "/BTC-USD"))["version"]
+    # A colleague takes payments back while another reads the list, and sends it with what he had.
+    after = await change(engine, {"offers": ["conversions", "staking"]}, "BTC-USD")
+    assert after["version"] not in ("", seen)
+    stale = {"offers": ["conversions", "payments"], "version": seen}
+    refusal = await change(engine, stale, "BTC-USD", 409)
+    assert (refusal["code"], "BTC-USD was changed after you read it" in str(refusal["message"])) == (
+        "MARKET_CHANGED", True,
+    )  # fmt: skip
+    assert (await call(engine, "GET", "/BTC-USD"))["version"] == after["version"]
+    # Fees are part of what is seen, and whoever names no version changes it as it is.
+    await change(engine, {"takerFee": 20}, "BTC-USD")
+    await change(engine, {"offers": [], "version": after["version"]}, "BTC-USD", 409)
+    present = await call(engine, "GET", "/BTC-USD")
+    await change(engine, {"offers": ["staking"], "version": present["version"]}, "BTC-USD")
+    assert (await terms_of(engine, "BTC-USD"))["offers"] == ["staking"]
+
+
 async def test_a_delisted_market_offers_nothing_also_when_it_is_announced_again(engine: EngineClient) -> None:
     await list_doge(engine)
     await change(engine, EVERYTHING)

@@ -6814,7 +6814,8 @@ export interface components {
          * MarketListing
          * @description A market: the engine's specification, its terms, and whether it takes orders.
          *
-         *     Fees are in basis points. `terms` are null for a symbol that was created without any.
+         *     Fees are in basis points. `terms` are null for a symbol that was created without any. `version` is another text when
+         *     fees or terms are others.
          */
         MarketListing: {
             symbol: string;
@@ -6827,6 +6828,7 @@ export interface components {
             takerFee: number;
             makerFee: number;
             active: boolean;
+            version: string;
             terms: components["schemas"]["MarketTerms"] | null;
         };
         /**
@@ -8970,7 +8972,8 @@ export interface components {
          * @description The new values of a market. What is not given stays as it is; a schedule replaces the one before.
          *
          *     `offers` replaces what the market offers beside trading: conversions between its assets, payments and staking of its
-         *     base asset. `payments` and `staking` replace their terms.
+         *     base asset. `payments` and `staking` replace their terms. With the `version` of the market that the operator saw,
+         *     the change is refused if the market is another one by now.
          * @example {
          *       "quantityMax": "500000",
          *       "reason": "more is traded",
@@ -8993,6 +8996,7 @@ export interface components {
             offers?: ("conversions" | "payments" | "staking")[] | null;
             payments?: components["schemas"]["PaymentOfferBody"] | null;
             staking?: components["schemas"]["StakingOfferBody"] | null;
+            version?: string | null;
         };
         /**
          * ThrottleTierResponse
@@ -23180,6 +23184,15 @@ export interface operations {
             };
             /** @description the body did not arrive in time */
             408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the market is not as the operator saw it: MARKET_CHANGED */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -8,7 +8,7 @@ from fastapi import Path, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from openspot.contracts.listings import MarketList
+from openspot.contracts.listings import MarketList, version_of
 from openspot.domain.listing import MarketStatus
 from openspot.engine.admin.acting import acting_by
 from openspot.engine.admin.listing_routes import listings_of
@@ -41,6 +41,7 @@ SymbolPath = Annotated[str, Path(description="The market, for example BTC-USD")]
 _READ = Policy(Access.ADMIN | Access.SERVICE)
 _CHANGE = Policy(Access.ADMIN | Access.SERVICE, audit=True)
 _UNKNOWN = {404: "no such market"}
+_OUTDATED = {409: "the market is not as the operator saw it: MARKET_CHANGED"}
 _INVALID = {400: "a field breaks a rule; the details name each"}
 
 
@@ -117,7 +118,7 @@ def _change_routes(engine: Engine, listings: MarketListings) -> Router:
             return json_response(ListingChanges(listings.changes(symbol)))
 
     @router.patch(
-        "/{symbol}", _CHANGE, response=MarketListing, refusals=_UNKNOWN | _INVALID,
+        "/{symbol}", _CHANGE, response=MarketListing, refusals=_UNKNOWN | _INVALID | _OUTDATED,
         summary="Change bounds, fees, texts, schedule or offers of a market",
     )  # fmt: skip
     async def change_market(request: Request, symbol: SymbolPath, body: TermsChange) -> Response:
@@ -157,6 +158,7 @@ def market_listing(view: MarketView) -> MarketListing:
         taker_fee=spec.taker_fee_bps,
         maker_fee=spec.maker_fee_bps,
         active=spec.active,
+        version=version_of(view.terms, spec.taker_fee_bps, spec.maker_fee_bps),
         terms=view.terms,
     )
 

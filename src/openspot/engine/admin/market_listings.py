@@ -18,6 +18,7 @@ from openspot.contracts.listings import (
     StatusAt,
     differences,
     fields_of,
+    version_of,
 )
 from openspot.domain.listing import (
     ENDED,
@@ -53,7 +54,7 @@ from openspot.engine.intake.sequencer import EngineBusyError
 from openspot.engine.state.directory import DESCRIBING_KINDS, LIST_MARKET, NOTE_ACTION, Currency, Note
 from openspot.engine.transport.schemas import SymbolBody, SymbolChange
 from openspot.engine_client.listing_schemas import BoundsBody, NewMarketBody, StatusAtBody, TermsChange
-from openspot.http.errors import validation_error
+from openspot.http.errors import HttpError, validation_error
 from openspot.kit.clock import NANOSECONDS_PER_MS
 
 CANCELS_MAX = 500
@@ -81,7 +82,7 @@ class MarketView(NamedTuple):
 class MarketListings:
     """The listing of one engine's markets.
 
-    Methods raise HttpError (400, every field at fault), ListingError, IntakeRefusal, EngineStoppedError.
+    Methods raise HttpError (400, every field at fault; 409), ListingError, IntakeRefusal, EngineStoppedError.
     """
 
     def __init__(self, engine: Engine, listings: Listings) -> None:
@@ -185,11 +186,15 @@ class MarketListings:
             return self.view(body.symbol)
 
     async def change(self, symbol: str, body: TermsChange, acting: Acting) -> MarketView:
-        """Change bounds, fees, texts, schedule or offers of a market. What is not given stays as it is."""
+        """Change bounds, fees, texts, schedule or offers of a market. What is not given stays as it is.
+
+        409 `MARKET_CHANGED` if the body names another version of the market.
+        """
         self._check_followed()
         async with self._engine.listing_turn:
             await self._engine.sequencer.settle()
             spec, known = self._listed(symbol)
+            _refuse_outdated(spec, known, body.version)
             given = body.model_dump(exclude_unset=True, exclude_none=True)
             terms = msgspec.structs.replace(
                 known,
@@ -457,6 +462,12 @@ def _schedule_of(entries: Sequence[StatusAtBody]) -> list[ScheduledStatus]:
 def _refuse(messages: list[str]) -> None:
     if messages:
         raise validation_error(messages)
+
+
+def _refuse_outdated(spec: SymbolSpec, known: MarketTerms, version: str | None) -> None:
+    if version is not None and version != version_of(known, spec.taker_fee_bps, spec.maker_fee_bps):
+        message = f"version: {spec.symbol} was changed after you read it: look at it as it is now"
+        raise HttpError(409, message, "MARKET_CHANGED")
 
 
 def _steps_of(spec: SymbolSpec | None) -> tuple[Decimal, Decimal] | None:

@@ -208,6 +208,11 @@ const EDGE: Record<string, Words> = {
     advice:
       "Nothing was cancelled. Look at the new count, and confirm it; or stop new orders by the market's phase.",
   },
+  MARKET_CHANGED: {
+    title: "Somebody has changed the market meanwhile",
+    advice:
+      "Nothing was changed. What you typed stands beside the market as it is now: look at both, and decide again.",
+  },
   ROLES_CHANGED: {
     title: "The roles have changed meanwhile",
     advice: "Close this, look at the roles as they are now, and decide again.",

@@ -35,6 +35,7 @@ describe("draftOf", () => {
       takerFee: 10,
       makerFee: -5,
       active: true,
+      version: "one",
       terms: null,
     };
     expect(draftOf(market)).toEqual({

@@ -300,6 +300,23 @@ async function putOnceKnown(edge: Edge, asset: string, network: NetworkDraft, re
   }
 }
 
+/** The texts that are typed in `draft`, which began with `before`, on the texts of now. */
+export function typedOn<Texts extends Record<string, string>>(
+  before: Texts,
+  draft: Texts,
+  present: Texts,
+): Texts {
+  const typed = Object.entries(draft).filter(([name, text]) => text !== (before[name] ?? ""));
+  return { ...present, ...Object.fromEntries(typed) };
+}
+
+/** The market as it is now, once a change of it was refused because it is not as it was seen. */
+export function usePresentMarket(symbol: string, refusal: unknown): MarketListing | undefined {
+  const { data } = useListings();
+  const isOutdated = refusal instanceof EdgeError && refusal.code === "MARKET_CHANGED";
+  return isOutdated ? data?.find((market) => market.symbol === symbol) : undefined;
+}
+
 /** Change the terms of a market. */
 export function useListingChange(symbol: string, onDone: () => void) {
   const { rest } = useEdge();

@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { MarketTerms } from "./listings.ts";
-import { differencesOf, isTyped, missingTerms, offersChange, offersOf, STAKING_FIELDS } from "./offers.ts";
+import {
+  differencesOf,
+  isTyped,
+  missingTerms,
+  offersChange,
+  offersOf,
+  rebased,
+  STAKING_FIELDS,
+} from "./offers.ts";
 
 const TERMS: MarketTerms = {
   quantityMin: "1",
@@ -40,6 +48,32 @@ describe("offersOf", () => {
       expect(offersChange(draft, structuredClone(draft))).toEqual({});
       expect(differencesOf(draft, structuredClone(draft))).toEqual([]);
     }
+  });
+});
+
+describe("rebased", () => {
+  const full = offersOf({ ...TERMS, offers: ["conversions", "payments"], staking: STAKING });
+
+  it("keeps what was typed, and gives back nothing that a colleague has just taken back", () => {
+    const typed = {
+      ...full,
+      offers: [...full.offers, "staking" as const],
+      staking: { ...full.staking, apr: "0.05" },
+    };
+    const dearer = { ...STAKING, capacity: "10" };
+    const present = offersOf({ ...TERMS, offers: ["conversions"], staking: dearer });
+    const draft = rebased(full, typed, present);
+    expect(draft.offers).toEqual(["conversions", "staking"]);
+    expect(draft.staking).toEqual({ ...present.staking, apr: "0.05" });
+    expect(offersChange(present, draft)).toEqual({
+      offers: ["conversions", "staking"],
+      staking: { ...dearer, apr: "0.05" },
+    });
+  });
+
+  it("is the market as it is now where nothing was typed", () => {
+    const present = offersOf({ ...TERMS, offers: ["staking"], payments: PAYMENTS, staking: STAKING });
+    expect(rebased(full, structuredClone(full), present)).toEqual(present);
   });
 });
 

@@ -1,7 +1,7 @@
 /** What a market offers beside trading, as an operator types it: names of services and their terms. */
 import { parseCount } from "#lib/counts.ts";
 import { compareDecimals, isDecimal, isPositive } from "#lib/decimal.ts";
-import type { MarketTerms, TermsChange } from "./listings.ts";
+import { type MarketTerms, type TermsChange, typedOn } from "./listings.ts";
 
 export type OfferName = NonNullable<MarketTerms["offers"]>[number];
 type EarlyRedemption = NonNullable<MarketTerms["staking"]>["earlyRedemption"];
@@ -65,7 +65,8 @@ export const STAKING_FIELDS: readonly TermField[] = [
   {
     name: "apr",
     title: "Yearly rate",
-    description: "As a decimal: 0.04 is 4 %. At most 6 decimal places, and no more than the platform's settings allow.",
+    description:
+      "As a decimal: 0.04 is 4 %. At most 6 decimal places, and no more than the platform's settings allow.",
     kind: "amountOrNone",
   },
   {
@@ -150,6 +151,19 @@ export function differencesOf(before: OffersDraft, after: OffersDraft): OfferDif
   return rows
     .filter((row) => row.before !== row.after)
     .map((row) => ({ ...row, before: row.before || "none", after: row.after || "none" }));
+}
+
+/** What was typed in a draft that began with `before`, on the market as it is now. */
+export function rebased(before: OffersDraft, draft: OffersDraft, present: OffersDraft): OffersDraft {
+  return {
+    // A service that was not touched is offered as it is now: nobody gives back what another has just taken back.
+    offers: OFFERS.map(({ name }) => name).filter((name) => {
+      const isTouched = before.offers.includes(name) !== draft.offers.includes(name);
+      return (isTouched ? draft : present).offers.includes(name);
+    }),
+    payments: typedOn(before.payments, draft.payments, present.payments),
+    staking: typedOn(before.staking, draft.staking, present.staking),
+  };
 }
 
 function isChanged(before: Texts, after: Texts, fields: readonly TermField[]): boolean {

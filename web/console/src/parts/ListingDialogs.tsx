@@ -14,9 +14,11 @@ import {
   REASON_LENGTH_MIN,
   STATUSES,
   type TermsChange,
+  typedOn,
   useDelisting,
   useListingChange,
   useOpening,
+  usePresentMarket,
 } from "../operator/listings.ts";
 import { useActingName } from "../operator/session.ts";
 
@@ -48,18 +50,8 @@ const TEXTS: readonly FieldName[] = ["name", "announcement"];
 
 /** Change fees, bounds and texts of a market. */
 export function ListingChangeDialog({ market, terms, onClose }: ListingDialogProps) {
-  const before: Draft = {
-    takerFee: String(market.takerFee),
-    makerFee: String(market.makerFee),
-    quantityMin: terms.quantityMin,
-    quantityMax: terms.quantityMax,
-    notionalMin: terms.notionalMin,
-    notionalMax: terms.notionalMax,
-    deviationBpsMax: String(terms.deviationBpsMax),
-    slippageBpsMax: String(terms.slippageBpsMax),
-    name: terms.name,
-    announcement: terms.announcement,
-  };
+  const [seen, setSeen] = useState(() => ({ version: market.version, before: draftOf(market, terms) }));
+  const { before } = seen;
   const [draft, setDraft] = useState(before);
   const changed = FIELDS.filter(({ name }) => draft[name] !== before[name]);
   const wrong = changed.filter(({ name }) => !isSound(name, draft[name]));
@@ -67,6 +59,12 @@ export function ListingChangeDialog({ market, terms, onClose }: ListingDialogPro
     onClose();
     toastDone(`${market.symbol} is changed`);
   });
+  const present = usePresentMarket(market.symbol, change.error);
+  if (present?.terms && present.version !== seen.version) {
+    const now = draftOf(present, present.terms);
+    setSeen({ version: present.version, before: now });
+    setDraft(typedOn(before, draft, now));
+  }
   const field = (name: FieldName, title: string) => {
     const common = {
       label: title,
@@ -119,6 +117,7 @@ export function ListingChangeDialog({ market, terms, onClose }: ListingDialogPro
             draft,
             changed.map(({ name }) => name),
           ),
+          version: seen.version,
           reason,
         })
       }
@@ -130,6 +129,21 @@ export function ListingChangeDialog({ market, terms, onClose }: ListingDialogPro
       </SimpleGrid>
     </ConfirmDialog>
   );
+}
+
+function draftOf(market: MarketListing, terms: MarketTerms): Draft {
+  return {
+    takerFee: String(market.takerFee),
+    makerFee: String(market.makerFee),
+    quantityMin: terms.quantityMin,
+    quantityMax: terms.quantityMax,
+    notionalMin: terms.notionalMin,
+    notionalMax: terms.notionalMax,
+    deviationBpsMax: String(terms.deviationBpsMax),
+    slippageBpsMax: String(terms.slippageBpsMax),
+    name: terms.name,
+    announcement: terms.announcement,
+  };
 }
 
 function isSound(name: FieldName, text: string): boolean {

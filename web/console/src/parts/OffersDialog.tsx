@@ -9,6 +9,7 @@ import {
   type MarketTerms,
   REASON_LENGTH_MIN,
   useListingChange,
+  usePresentMarket,
 } from "../operator/listings.ts";
 import {
   differencesOf,
@@ -18,6 +19,7 @@ import {
   offersChange,
   offersOf,
   PAYMENT_FIELDS,
+  rebased,
   REDEMPTIONS,
   STAKING_FIELDS,
 } from "../operator/offers.ts";
@@ -80,8 +82,9 @@ function TermFields({ legend, fields, values, onChange }: TermFieldsProps) {
 /** Change what a market offers beside trading. */
 export function OffersDialog({ market, terms, onClose }: OffersDialogProps) {
   const { symbol, baseCurrency: base, quoteCurrency: quote } = market;
-  // What the page reads meanwhile does not change what is compared.
-  const [before] = useState(() => offersOf(terms));
+  // What the page reads meanwhile does not change what is compared, unless the change is refused for it.
+  const [seen, setSeen] = useState(() => ({ version: market.version, before: offersOf(terms) }));
+  const { before } = seen;
   const [draft, setDraft] = useState(before);
   const differences = differencesOf(before, draft);
   const missing = missingTerms(before, draft);
@@ -90,6 +93,12 @@ export function OffersDialog({ market, terms, onClose }: OffersDialogProps) {
     onClose();
     toastDone(`What ${symbol} offers is changed`);
   });
+  const present = usePresentMarket(symbol, change.error);
+  if (present?.terms && present.version !== seen.version) {
+    const now = offersOf(present.terms);
+    setSeen({ version: present.version, before: now });
+    setDraft(rebased(before, draft, now));
+  }
   const set = (of: "payments" | "staking") => (name: string, value: string) =>
     setDraft((now) => ({ ...now, [of]: { ...now[of], [name]: value } }));
   return (
@@ -107,7 +116,7 @@ export function OffersDialog({ market, terms, onClose }: OffersDialogProps) {
       confirm="Change the offers"
       isBusy={change.isPending}
       problem={explainIfAny(change.error)}
-      onConfirm={(reason) => body && change.mutate({ ...body, reason })}
+      onConfirm={(reason) => body && change.mutate({ ...body, version: seen.version, reason })}
       onClose={onClose}
     >
       What is taken back takes nothing new. Quotes, payments and stakes of before go on to their end. {base}{" "}

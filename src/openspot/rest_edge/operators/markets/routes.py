@@ -36,6 +36,7 @@ _DELIST = Policy(Access.OPERATOR, permission=Permission.SYMBOLS_DEACTIVATE, audi
 _CANCEL = Policy(Access.OPERATOR, permission=Permission.ORDERS_CANCEL_ALL, audit=True, idempotency=True)
 _SILENT = {503: "the engine does not respond"}
 _UNKNOWN = {404: "no such market"} | _SILENT
+_OUTDATED = {409: "the market is not as the operator saw it: MARKET_CHANGED"}
 _INVALID = {400: "a field breaks a rule, and the message names each; or the markets are fixed: UNSUPPORTED_COMMAND"}
 
 
@@ -72,7 +73,7 @@ def operator_market_routes(prefix: str, markets: OperatorMarkets) -> Router:
         return json_response(await markets.changes(symbol))
 
     @router.patch(
-        "/{symbol}", _CHANGE, response=MarketListing, refusals=_INVALID | _UNKNOWN,
+        "/{symbol}", _CHANGE, response=MarketListing, refusals=_INVALID | _UNKNOWN | _OUTDATED,
         summary="Change bounds, fees, texts, schedule or offers of a market",
     )  # fmt: skip
     async def change_market(request: Request, symbol: SymbolPath, body: TermsChange) -> Response:
