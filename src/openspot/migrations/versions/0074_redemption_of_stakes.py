@@ -4,7 +4,7 @@ from alembic import op
 
 from openspot.migrations.indexes import create_index
 
-revision = "0075"
+revision = "0074"
 down_revision = "0073"
 branch_labels = None
 depends_on = None
