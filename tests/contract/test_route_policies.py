@@ -146,8 +146,8 @@ def edge_with(settings: Any) -> Any:
     funds: Any = Parts(kyc=KycService(nothing, None, SECRET, (0, 0, 0), lambda: 0), fees=groups)
     services = EdgeServices(
         users=groups, keys=KeyServices(nothing, ApiKeys(nothing)), notifications=groups, products=groups,
-        orders=nothing, cancel_timers=nothing, order_lists=nothing, markets=nothing, margin=nothing, alerts=nothing,
-        watchlists=nothing, drawings=nothing, layouts=nothing, devices=nothing,
+        orders=nothing, cancel_timers=nothing, order_lists=nothing, order_triggers=nothing, markets=nothing,
+        margin=nothing, alerts=nothing, watchlists=nothing, drawings=nothing, layouts=nothing, devices=nothing,
         system=nothing, trading=nothing, people=groups, operators=without_operators(nothing),
         health=Health(), funds=funds,
         tokens=UserTokens(SECRET), throttles={}, audit=LogAudit(), idempotency=nothing,

@@ -117,7 +117,7 @@ class EdgeProducts:
         bus: Any = self.bus
         services = EdgeServices(
             users=absent, keys=KeyServices(nothing, ApiKeys(nothing)), funds=funds, orders=nothing,
-            cancel_timers=nothing, order_lists=nothing, alerts=nothing, watchlists=nothing,
+            cancel_timers=nothing, order_lists=nothing, order_triggers=nothing, alerts=nothing, watchlists=nothing,
             drawings=nothing, layouts=nothing, devices=nothing,
             notifications=NotificationServices(nothing, NotificationPreferenceService(self.pool)),
             markets=nothing, margin=MarginClient(bus), health=Health(), people=absent,

@@ -22,7 +22,10 @@ from openspot.contracts.messages import (
     CancelOrderReply,
     GetOrder,
     GetOrderReply,
+    GetTriggers,
+    GetTriggersReply,
     OrderRecord,
+    OrderTrigger,
     ReplaceOrder,
     ReplaceOrderReply,
     SubmitOrder,
@@ -82,6 +85,7 @@ class FakeRouter:
         self.lists: list[SubmitOrderList] = []
         self.replaced: list[ReplaceOrder] = []
         self.amend_refusals: dict[str, Refusal] = {}
+        self.triggers_asked: list[GetTriggers] = []
         self.reject_with: str | None = None
         self.refusal: Refusal | None = None
         self.cancel_refusal: Refusal | None = None
@@ -106,6 +110,7 @@ class FakeRouter:
         )
         await serve(subjects.ORDERS_REPLACE, queue, ReplaceOrder, self._replace, ReplaceOrderReply.refused)
         await serve(subjects.ORDERS_GET, queue, GetOrder, self._get, GetOrderReply.refused)
+        await serve(subjects.ORDERS_GET_TRIGGERS, queue, GetTriggers, self._get_triggers, GetTriggersReply.refused)
         await self._bus.check()
 
     async def _submit(self, request: SubmitOrder) -> SubmitOrderReply:
@@ -179,6 +184,12 @@ class FakeRouter:
         if not ended:
             return CancelOrderListReply.refused(Refusal(RefusalCode.NOT_FOUND, "list not found"))
         return CancelOrderListReply(True, tuple(ended))
+
+    async def _get_triggers(self, request: GetTriggers) -> GetTriggersReply:
+        self.triggers_asked.append(request)
+        if self.refusal is not None:
+            return GetTriggersReply.refused(self.refusal)
+        return GetTriggersReply(tuple(OrderTrigger(order_id, "99.5", "99") for order_id in request.order_ids))
 
     async def _amend(self, request: AmendOrders) -> AmendOrdersReply:
         self.amended.append(request)

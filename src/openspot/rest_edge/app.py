@@ -44,6 +44,8 @@ from openspot.rest_edge.orders.list_routes import order_list_routes
 from openspot.rest_edge.orders.order_lists import OrderListService
 from openspot.rest_edge.orders.routes import order_routes
 from openspot.rest_edge.orders.service import OrderService
+from openspot.rest_edge.orders.trigger_routes import trigger_routes
+from openspot.rest_edge.orders.triggers import OrderTriggers
 from openspot.rest_edge.products.routes import product_routes
 from openspot.rest_edge.products.service import ProductServices
 from openspot.rest_edge.push.routes import push_routes
@@ -91,6 +93,7 @@ class EdgeServices:
     products: ProductServices
     orders: OrderService
     order_lists: OrderListService
+    order_triggers: OrderTriggers
     cancel_timers: CancelTimers
     markets: MarketService
     margin: MarginClient
@@ -157,6 +160,7 @@ def _complete_order_routes(services: EdgeServices) -> list[Router]:
     return [
         order_list_routes(PREFIX, services.order_lists),
         amendment_routes(PREFIX, orders),
+        trigger_routes(PREFIX, services.order_triggers),
         cancel_timer_routes(PREFIX, timers),
         order_connection_routes(PREFIX, orders, timers),
     ]

@@ -37,6 +37,7 @@ DESCRIPTOR = Descriptor(
                     subjects.ORDERS_CANCEL_LIST,
                     subjects.ORDERS_REPLACE,
                     subjects.ORDERS_GET,
+                    subjects.ORDERS_GET_TRIGGERS,
                     subjects.LEDGER_BALANCES_GET,
                     subjects.LEDGER_HISTORY_GET,
                     subjects.CUSTODY_USER_ADDRESSES_ASSIGN,

@@ -51,6 +51,7 @@ from openspot.rest_edge.orders.list_store import OrderListStore
 from openspot.rest_edge.orders.order_lists import OrderListService
 from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.orders.store import OrderStore
+from openspot.rest_edge.orders.triggers import OrderTriggers
 from openspot.rest_edge.products.service import make_product_services
 from openspot.rest_edge.push.service import make_push_services
 from openspot.rest_edge.settings import RestEdgeSettings
@@ -196,6 +197,7 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
         products=products,
         orders=orders,
         order_lists=OrderListService(bus, OrderListStore(pool), orders, system_clock, settings.request_timeout_s),
+        order_triggers=OrderTriggers(bus),
         cancel_timers=cancel_timers,
         markets=markets,
         margin=MarginClient(bus),

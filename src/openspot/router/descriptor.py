@@ -48,6 +48,7 @@ DESCRIPTOR = Descriptor(
                     subjects.ORDERS_CANCEL_LIST,
                     subjects.ORDERS_REPLACE,
                     subjects.ORDERS_GET,
+                    subjects.ORDERS_GET_TRIGGERS,
                 ),
                 requests=(
                     subjects.LEDGER_BALANCES_GET,

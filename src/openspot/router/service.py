@@ -21,6 +21,8 @@ from openspot.contracts.messages import (
     CancelOrderReply,
     GetOrder,
     GetOrderReply,
+    GetTriggers,
+    GetTriggersReply,
     Message,
     ReplaceOrder,
     ReplaceOrderReply,
@@ -63,6 +65,7 @@ from openspot.router.orders.rejections import Rejections
 from openspot.router.orders.replacement import Replacement
 from openspot.router.orders.submission import Submission
 from openspot.router.orders.symbols import Symbols
+from openspot.router.orders.triggers import Triggers
 from openspot.router.settings import RouterSettings
 from openspot.router.store import RouterStore
 from openspot.router.translation.translation import Translation
@@ -190,6 +193,8 @@ async def run(settings: RouterSettings, stop: asyncio.Event, shared: SharedProce
                 subjects.ORDERS_REPLACE, queue, ReplaceOrder, replacement.replace, ReplaceOrderReply.refused
             )
             await bus.serve(subjects.ORDERS_AMEND, queue, AmendOrders, amendment.amend, AmendOrdersReply.refused)
+            triggers = Triggers(specs=symbols.specs, engine=engine)
+            await bus.serve(subjects.ORDERS_GET_TRIGGERS, queue, GetTriggers, triggers.get, GetTriggersReply.refused)
             lists = ListSubmission(
                 markets=symbols.markets,
                 reference_prices=reference_prices,

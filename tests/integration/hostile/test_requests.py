@@ -217,6 +217,11 @@ REQUESTS = {
         lambda answer: answer["order"]["orderId"] == "resting",
         {("userId",): HOSTILE_IDS, ("orderId",): HOSTILE_IDS},
     ),
+    "orders.get_triggers": Request(
+        {"userId": "alice", "orderIds": ["resting", "nobodys"]},
+        lambda answer: answer["triggers"] == [],
+        {("userId",): HOSTILE_IDS},
+    ),
     "ledger.balances.get": Request(
         {"userId": "alice", "asset": "USD"},
         lambda answer: len(answer["balances"]) == 1,

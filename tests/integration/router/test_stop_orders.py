@@ -51,6 +51,14 @@ async def shown(trading: Trading, order_id: str, **wanted: Any) -> dict[str, Any
     return await eventually(with_them)
 
 
+async def triggers(trading: Trading, user_id: str, *order_ids: str) -> dict[str, tuple[str, str]]:
+    """What fires these orders now, and the limits that they would match with, as a user is told."""
+    trading.rest.as_user(user_id)
+    reply = await trading.rest("GET", f"/orders/triggers?orderIds={','.join(order_ids)}")
+    assert reply.status == 200, reply.body
+    return {found["orderId"]: (found["triggerPrice"], found["limitPrice"]) for found in reply.body}
+
+
 def later(**difference: float) -> str:
     return iso_of(datetime.now(UTC) + timedelta(**difference))
 
@@ -128,12 +136,24 @@ async def test_a_trailing_stop_follows_the_price_and_says_where_it_fired(
     assert (placed.body["stopPrice"], placed.body["triggerStatus"]) == (None, "waiting")
     limit = await trading.place("alice", side="sell", type="trailing_stop_limit", price="97", **distance)
     assert (limit.status, limit.body["price"]) == (201, "97"), limit.body
+    resting = await trading.place("alice", price="95")
+    ids = [order.body["orderId"] for order in (placed, resting, limit)]
+    first = await triggers(trading, "alice", *ids)
+    assert {order_id: trigger for order_id, (trigger, _) in first.items()} == {ids[0]: "97", ids[2]: "97"}
+    assert first[ids[2]][1] == "97"
+    assert await triggers(trading, "bob", *ids) == {}
     await trade_at(trading, "104")
+    present = "101" if "trailingAmount" in distance else "100.88"
+    moved = await triggers(trading, "alice", *ids)
+    assert {order_id: trigger for order_id, (trigger, _) in moved.items()} == {ids[0]: present, ids[2]: present}
+    # The limit goes with its trigger.
+    assert moved[ids[2]][1] == present
     await trading.place("bob", price="99", quantity="5")
     await trade_at(trading, "100.5")
     fired = await shown(trading, placed.body["orderId"], triggerStatus="triggered")
     stop = float(fired["stopPrice"])
     assert 100.5 <= stop <= 101
+    assert ids[0] not in await triggers(trading, "alice", *ids)
     followed = await shown(trading, limit.body["orderId"], triggerStatus="triggered")
     assert float(followed["price"]) == pytest.approx(stop, abs=0.2)
     assert followed["price"] != "97"

@@ -1076,6 +1076,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/orders/triggers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The prices that fire orders of yours now; those that wait for no price are left out
+         * @description Only a user may call it. An API key needs the scope `read`. The `standard` limits count the request.
+         */
+        get: operations["list_triggers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/orders/cancel-all-after": {
         parameters: {
             query?: never;
@@ -7620,6 +7640,20 @@ export interface components {
          * @enum {string}
          */
         OrderSide: "buy" | "sell";
+        /**
+         * OrderTrigger
+         * @description The price that fires an order now, and the limit that it would match with.
+         *
+         *     Both of a trailing order move with the best price since it was placed. Without a price of its own an order has the
+         *     worst price that its slippage allows as the limit.
+         */
+        OrderTrigger: {
+            orderId: string;
+            /** Format: decimal */
+            triggerPrice: string;
+            /** Format: decimal */
+            limitPrice: string;
+        };
         /**
          * OrderType
          * @description Order types of the REST edge (fact A2.1-06).
@@ -14947,6 +14981,74 @@ export interface operations {
             };
             /** @description nobody knows yet what became of both: ORDER_STATUS_UNKNOWN, with the new order's id in `details` */
             504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_triggers: {
+        parameters: {
+            query: {
+                /** @description 1 to 20 ids with commas between them */
+                orderIds: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OrderTrigger"][];
+                };
+            };
+            /** @description `orderIds` are not 1 to 20 ids */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the order router or the engine does not respond */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

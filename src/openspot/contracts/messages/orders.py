@@ -333,6 +333,34 @@ class GetOrderReply(RefusableReply, frozen=True):
     order: OrderRecord | None = None
 
 
+class GetTriggers(Message, frozen=True):
+    """Request `orders.get_triggers`: the prices that fire up to 20 orders of a user now."""
+
+    user_id: str
+    order_ids: tuple[str, ...]
+
+
+class OrderTrigger(Message, frozen=True):
+    """The price that fires an order now, and the limit that it would match with.
+
+    Both of a trailing order move with the best price since it was placed. Without a price of its own an order has the
+    worst price that its slippage allows as the limit.
+    """
+
+    order_id: str
+    trigger_price: DecimalText
+    limit_price: DecimalText
+
+
+class GetTriggersReply(RefusableReply, frozen=True):
+    """Reply of `orders.get_triggers`, in the order of the request.
+
+    Left out are orders that do not wait for a price, unknown ones and those of other users.
+    """
+
+    triggers: tuple[OrderTrigger, ...] = ()
+
+
 class OrderEvent(Message, frozen=True):
     """Payload of `orders.*`: the order's record after the event.
 
