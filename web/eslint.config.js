@@ -36,7 +36,7 @@ export default tseslint.config(
               importNames: ["NumberInput"],
               message: "It yields floats: use DecimalField.",
             },
-            { name: "big.js", message: "Use lib/decimal.ts, where Big is strict." },
+            { name: "big.js", message: "Use lib/arithmetic.ts, where Big is strict." },
           ],
         },
       ],
@@ -70,5 +70,5 @@ export default tseslint.config(
     ignores: ["**/*.test.ts"],
     rules: { "openspot/literal-text": "error" },
   },
-  { files: ["lib/decimal.ts"], rules: { "no-restricted-imports": "off" } },
+  { files: ["lib/arithmetic.ts"], rules: { "no-restricted-imports": "off" } },
 );

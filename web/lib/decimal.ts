@@ -1,15 +1,8 @@
 /**
- * Decimals as the platform sends them: text, with a point and no exponent. Computation goes through big.js in
- * strict mode, which takes no JavaScript numbers at all; nothing here ever rounds unless the name says so.
+ * Decimals as the platform sends them: text, with a point and no exponent. They are compared, cut and written digit by
+ * digit; nothing here ever rounds unless the name says so. lib/arithmetic.ts computes with them.
  */
-import Big from "big.js";
 import { separators } from "./separators.ts";
-
-Big.strict = true;
-Big.NE = -40;
-Big.PE = 40;
-
-export type { Big };
 
 const DECIMAL = /^-?\d{1,40}(\.\d{1,40})?$/;
 
@@ -18,25 +11,18 @@ export function isDecimal(text: string): boolean {
   return DECIMAL.test(text);
 }
 
-/** The value of a decimal text. Throws RangeError for anything else. */
-export function parseDecimal(text: string): Big {
-  if (!isDecimal(text)) throw new RangeError(`${JSON.stringify(text)} is not a decimal`);
-  return new Big(text);
-}
-
-/** `a + b`, exactly. */
-export function addDecimals(a: string, b: string): string {
-  return parseDecimal(a).plus(parseDecimal(b)).toFixed();
-}
-
-/** `a − b`, exactly. */
-export function subtractDecimals(a: string, b: string): string {
-  return parseDecimal(a).minus(parseDecimal(b)).toFixed();
-}
-
-/** −1, 0 or 1 as `a` is less than, equal to or greater than `b`. */
+/** −1, 0 or 1 as `a` is less than, equal to or greater than `b`. Throws RangeError for anything but decimals. */
 export function compareDecimals(a: string, b: string): -1 | 0 | 1 {
-  return parseDecimal(a).cmp(parseDecimal(b));
+  const places = Math.max(placesOf(a), placesOf(b));
+  const difference = unitsOf(a, places) - unitsOf(b, places);
+  return difference === 0n ? 0 : difference < 0n ? -1 : 1;
+}
+
+/** How many units a decimal is, of which one has `places` digits after the point. */
+function unitsOf(text: string, places: number): bigint {
+  if (!isDecimal(text)) throw new RangeError(`${JSON.stringify(text)} is not a decimal`);
+  const [whole = "", fraction = ""] = text.split(".");
+  return BigInt(whole + fraction.padEnd(places, "0"));
 }
 
 /** Whether a decimal is greater than zero. */
@@ -52,8 +38,8 @@ export function placesOf(text: string): number {
 /** A decimal with at most `places` digits after the point, cut; what is less than the last place stays whole. */
 export function cutDecimal(text: string, places: number): string {
   if (!isDecimal(text) || placesOf(text) <= places) return text;
-  const cut = parseDecimal(text).round(places, Big.roundDown);
-  return cut.eq("0") ? text : cut.toFixed();
+  const cut = text.slice(0, places - placesOf(text)).replace(/\.0*$|(?<=\.\d*[1-9])0+$/, "");
+  return compareDecimals(cut, "0") === 0 ? text : cut;
 }
 
 /**
@@ -68,20 +54,4 @@ export function formatDecimal(text: string, placesMin = 0): string {
   const padded = fraction.padEnd(placesMin, "0");
   const sign = text.startsWith("-") ? "−" : "";
   return sign + grouped + (padded ? decimal + padded : "");
-}
-
-/**
- * The number nearest to a decimal, for the place of a pixel alone: it needs no more than the sixteen digits that remain.
- * A strict Big refuses to become a number that is not exactly itself.
- */
-export function nearestNumber(text: string): number {
-  // eslint-disable-next-line openspot/decimal-text -- the place of a pixel
-  return Number(parseDecimal(text).toFixed());
-}
-
-/** A share between 0 and 1 of a decimal in `total`, for the length of a bar. */
-export function shareOf(part: string, total: string): number {
-  const whole = parseDecimal(total);
-  if (whole.lte("0")) return 0;
-  return Math.min(1, Math.max(0, nearestNumber(parseDecimal(part).div(whole).toFixed())));
 }

@@ -5,8 +5,8 @@ import { useSession } from "./api/session.ts";
 import { Frame } from "./frame/Frame.tsx";
 import { Loading } from "./parts/Loading.tsx";
 import { keptSymbol } from "./market/preferences.ts";
-import { pageOfAddress } from "./api/notices.ts";
 
+const NoticedPage = lazy(() => import("./pages/NoticedPage.tsx"));
 const TradePage = lazy(() => import("./pages/TradePage.tsx"));
 const LoginPage = lazy(() => import("./pages/LoginPage.tsx"));
 const RegisterPage = lazy(() => import("./pages/RegisterPage.tsx"));
@@ -134,8 +134,8 @@ function Pages() {
 
 /** Leads on: to the page of the notification that was clicked, or to the market that was looked at last. */
 function Start() {
-  const search = useSearch();
-  return <Redirect to={pageOfAddress(search) ?? `/${keptSymbol()}`} replace />;
+  const isOfNotice = new URLSearchParams(useSearch()).has("notice");
+  return isOfNotice ? <NoticedPage /> : <Redirect to={`/${keptSymbol()}`} replace />;
 }
 
 /** A page for people without a session; with one it leads on. */

@@ -1,6 +1,6 @@
 /** Reports at the REST edge, and the proofs of reserves that the web server makes. */
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
-import { nearestNumber } from "#lib/decimal.ts";
+import { nearestNumber } from "#lib/arithmetic.ts";
 import type { Point } from "#lib/series.ts";
 import { type Edge, returned, type Schemas, useEdge } from "./client.ts";
 import { callWebServer } from "./webServer.ts";

@@ -1,12 +1,6 @@
 /** What an adjustment does to a balance, before the engine is asked. */
-import {
-  addDecimals,
-  compareDecimals,
-  isDecimal,
-  isPositive,
-  placesOf,
-  subtractDecimals,
-} from "#lib/decimal.ts";
+import { addDecimals, subtractDecimals } from "#lib/arithmetic.ts";
+import { compareDecimals, isDecimal, isPositive, placesOf } from "#lib/decimal.ts";
 import { withDecimalSign } from "#lib/separators.ts";
 
 export type AdjustmentType = "DEPOSIT" | "WITHDRAW";

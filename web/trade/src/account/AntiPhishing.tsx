@@ -10,7 +10,8 @@ import { rich, t } from "#lib/language.ts";
 import { returned, type Schemas, useExchange } from "../api/client.ts";
 import { explain, explainIfAny } from "../api/messages.ts";
 import classes from "./AntiPhishing.module.css";
-import { ACTIVITY, PROFILE } from "./queries.ts";
+import { PROFILE } from "./profile.ts";
+import { ACTIVITY } from "./queries.ts";
 
 const LENGTH_MIN = 4;
 const LENGTH_MAX = 32;

@@ -11,7 +11,8 @@ import { t } from "#lib/language.ts";
 import { returned, type Schemas, useExchange } from "../api/client.ts";
 import { explain } from "../api/messages.ts";
 import classes from "./MfaDialogs.module.css";
-import { ACTIVITY, MFA, PROFILE } from "./queries.ts";
+import { PROFILE } from "./profile.ts";
+import { ACTIVITY, MFA } from "./queries.ts";
 import { RecoveryCodes } from "./RecoveryCodes.tsx";
 
 const QrCode = late(() => import("../parts/QrCode.tsx"), {

@@ -10,7 +10,7 @@ import { keep, readKept } from "#lib/store.ts";
 import { type Exchange, returned, type Schemas } from "../api/client.ts";
 import { RefusedError } from "../api/errors.ts";
 import { currentSession, onSessionChange } from "../api/session.ts";
-import { PROFILE, readProfile } from "./queries.ts";
+import { PROFILE, readProfile } from "./profile.ts";
 
 const PROFILE_HASH = hashKey(PROFILE);
 /** Who chose which language that the profile does not have yet. */

@@ -1,14 +1,14 @@
 /** Queries of the account. */
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { type Exchange, returned, type Schemas, slice, useExchange } from "../api/client.ts";
+import { returned, type Schemas, slice, useExchange } from "../api/client.ts";
 import { whileUnreached } from "../api/errors.ts";
 import { TOLD } from "../api/live.ts";
 import { NOTICES_MAX } from "../api/notices.ts";
 import { useSession } from "../api/session.ts";
+import { PROFILE, readProfile } from "./profile.ts";
 
 export type Verification = Schemas["KycStatusResponse"];
 
-export const PROFILE = ["profile"] as const;
 export const MFA = ["mfa"] as const;
 export const SESSIONS = ["sessions"] as const;
 export const ACTIVITY = ["activity"] as const;
@@ -25,10 +25,6 @@ const PENDING_MS = 10_000;
 function useOwn<Data>(queryKey: readonly string[], queryFn: (signal: AbortSignal) => Promise<Data>) {
   const { session } = useSession();
   return useQuery({ queryKey, queryFn: ({ signal }) => queryFn(signal), enabled: session !== null });
-}
-
-export function readProfile({ rest }: Exchange, signal: AbortSignal) {
-  return returned(rest.GET("/api/v1/users/me/profile", { signal }));
 }
 
 export function useProfile() {
