@@ -23,6 +23,7 @@ RECORDS = {
     "OrderFill": "OrderFill",
     "OrderRecord": "Order",
     "OrderList": "OrderList",
+    "OrderTrigger": "OrderTrigger",
     "OwnTrade": "OwnTrade",
     "BatchRefusal": "BatchRefusal",
     "BatchEntry": "BatchEntry",

@@ -12,6 +12,7 @@ from openspot.client.gen.records import (
     Order,
     OrderEstimate,
     OrderList,
+    OrderTrigger,
     OwnTrade,
     Replacement,
 )
@@ -308,6 +309,13 @@ class OrderCalls(OrderChangeCalls, Calls):
         """The user's order lists, newest first; with `active` only those whose orders depend on each other now."""
         query = {"symbol": symbol, "active": None if active is None else str(active).lower()}
         return await self._page("/orders/lists", OrderList, query | {"limit": limit, "cursor": cursor})
+
+    async def order_triggers(self, order_ids: list[str]) -> list[OrderTrigger]:
+        """What fires up to 20 orders of the user now, and their limits; of those that wait for a price.
+
+        Only platforms with the complete rules have this call.
+        """
+        return await self._call("GET", "/orders/triggers", list[OrderTrigger], query={"orderIds": ",".join(order_ids)})
 
     async def orders(
         self,

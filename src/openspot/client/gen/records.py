@@ -95,6 +95,18 @@ class OrderList(Record, frozen=True):
     orders: list[Order]
 
 
+class OrderTrigger(Record, frozen=True):
+    """The price that fires an order now, and the limit that it would match with.
+
+    Both of a trailing order move with the best price since it was placed. Without a price of its own an order has the
+    worst price that its slippage allows as the limit.
+    """
+
+    order_id: str
+    trigger_price: Decimal
+    limit_price: Decimal
+
+
 class OwnTrade(Record, frozen=True):
     """One side of a trade: the fill of an order of the caller, with its fee.
 

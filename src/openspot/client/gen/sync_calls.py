@@ -48,6 +48,7 @@ from openspot.client.gen.records import (
     OrderBook,
     OrderEstimate,
     OrderList,
+    OrderTrigger,
     OwnTrade,
     Payment,
     PaymentFee,
@@ -403,6 +404,13 @@ class SyncCalls:
     ) -> Page[OrderList]:
         """The user's order lists, newest first; with `active` only those whose orders depend on each other now."""
         return self._loop.run(self._client.order_lists(symbol=symbol, active=active, limit=limit, cursor=cursor))
+
+    def order_triggers(self, order_ids: list[str]) -> list[OrderTrigger]:
+        """What fires up to 20 orders of the user now, and their limits; of those that wait for a price.
+
+        Only platforms with the complete rules have this call.
+        """
+        return self._loop.run(self._client.order_triggers(order_ids))
 
     def orders(
         self,
