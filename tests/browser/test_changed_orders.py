@@ -253,6 +253,57 @@ def test_the_line_of_a_stop_moves_what_it_waits_for(new_window: NewWindow, excha
     assert [(one["stopPrice"], one["price"]) for one in stops] == [("253.03", "254")]
 
 
+def test_the_line_of_a_trailing_stop_moves_how_far_it_follows(
+    new_window: NewWindow, exchange: Exchange, trader: Trader
+) -> None:
+    token = trader.tokens["accessToken"]
+    exchange.call("DELETE", "orders", token=token)
+    stop = {"symbol": SYMBOL, "side": "sell", "type": "trailing_stop_market", "quantity": "1", "trailingAmount": "3"}
+    exchange.call("POST", "orders", stop, token)
+    seller = exchange.register(f"changing-trailing-{secrets.token_hex(4)}@example.com")
+    exchange.deposit([(seller, "ETH", "10")])
+    # Its best price so far is 252, and the present one 251.
+    for price in ("252", "251"):
+        place(exchange, seller, "sell", price, "1")
+        place(exchange, trader, "buy", price, "1")
+    screen = new_window(trader)
+    page = screen.page
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    handle = page.get_by_role("slider", name=re.compile("^Price of Trailing stop: Sell 1 "))
+    expect(handle).to_have_attribute("aria-valuenow", "249")
+    screen.assert_accessible("the line of a trailing stop")
+    with_keys(screen, handle, 50)
+    dialog = screen.dialog("Change the order to sell")
+    # Another order takes its place. It follows from the present price, so it fires where the line was let go.
+    expect(dialog.get_by_role("row", name="Follows by 3 BRL 2.5 BRL")).to_be_visible()
+    expect(dialog.get_by_role("row", name="Fires at 249.00 BRL 248.50 BRL")).to_be_visible()
+    expect(dialog).to_contain_text("A new order takes its place, and follows the price from now on.")
+    screen.assert_accessible("the review of a trailing stop that was moved")
+    dialog.get_by_role("button", name="Change the order").click()
+    expect(screen.toast("Order changed")).to_be_visible()
+    expect(handle).to_have_attribute("aria-valuenow", "248.5")
+    (order,) = exchange.call("GET", "orders?status=open", token=token)
+    assert (order["trailingAmount"], order["quantity"], order["type"]) == ("2.5", "1", "trailing_stop_market")
+
+    # Where it would fire at once the page says so, and asks for nothing.
+    handle.focus()
+    for _ in range(25):
+        page.keyboard.press("Shift+ArrowUp")
+    page.keyboard.press("Enter")
+    expect(dialog).to_contain_text("It would fire at once: the last price is 251. Move the line below it.")
+    expect(dialog.get_by_role("button", name="Change the order")).to_be_disabled()
+    page.keyboard.press("Escape")
+    expect(handle).to_have_attribute("aria-valuenow", "248.5")
+
+    with_mouse(screen, handle, 12)
+    after = dialog.get_by_role("row", name="Fires at").get_by_role("cell").last.inner_text()
+    fires_at = Decimal(after.removesuffix(" BRL"))
+    assert Decimal(245) < fires_at < Decimal("248.5")
+    expect(dialog.get_by_role("row", name=f"Follows by 2.5 BRL {(251 - fires_at).normalize():f} BRL")).to_be_visible()
+    page.keyboard.press("Escape")
+    assert exchange.call("GET", "orders?status=open", token=token) == [order]
+
+
 def test_the_lines_of_a_bracket_move_its_take_profit_and_its_stop(
     new_window: NewWindow, exchange: Exchange, trader: Trader
 ) -> None:

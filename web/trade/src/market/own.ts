@@ -1,10 +1,12 @@
 /** What a reader has in a market, as the chart marks it. */
 import { formatCount } from "#lib/counts.ts";
 import { several, t } from "#lib/language.ts";
-import { hasLimit, isWaiting, type Order } from "../api/orderKinds.ts";
+import { hasLimit, isBound, isWaiting, type Order } from "../api/orderKinds.ts";
 import type { Schemas } from "../api/client.ts";
 
 export type Fill = Pick<Schemas["OwnTrade"], "side" | "quantity" | "executedAt">;
+
+export type Trigger = Schemas["OrderTrigger"];
 
 /** Another price for an order, which nobody has agreed to yet. */
 export interface Proposal {
@@ -64,6 +66,16 @@ export function linePrice(order: Order): string | null {
   return isWaiting(order) ? (order.stopPrice ?? null) : order.price;
 }
 
+/** Orders with what fires them now. Of those that follow the price the exchange says it apart from their records. */
+export function withTriggers(orders: readonly Order[], triggers: readonly Trigger[]): readonly Order[] {
+  if (triggers.length === 0) return orders;
+  return orders.map((order) => {
+    const found = isWaiting(order) && triggers.find(({ orderId }) => orderId === order.orderId);
+    if (!found) return order;
+    return { ...order, stopPrice: found.triggerPrice, price: order.price && found.limitPrice };
+  });
+}
+
 export const hasLine = (order: Order) => linePrice(order) !== null;
 
 /** What changes if the line of an order is drawn elsewhere: what it waits for, or else its limit. */
@@ -71,7 +83,8 @@ export function movedField(order: Order): "price" | "stopPrice" {
   return isWaiting(order) ? "stopPrice" : "price";
 }
 
-/** Whether the line of an order can be drawn elsewhere. The trigger of one that follows the price cannot. */
+/** Whether the line of an order can be drawn elsewhere. That of one of a list that follows the price cannot. */
 export function isMovable(order: Order): boolean {
-  return isWaiting(order) ? !order.type.startsWith("trailing") && hasLine(order) : hasLimit(order.type);
+  if (!isWaiting(order)) return hasLimit(order.type);
+  return hasLine(order) && !(order.type.startsWith("trailing") && isBound(order));
 }

@@ -7,7 +7,7 @@ import type { Market } from "../api/queries.ts";
 import { isFar, type Wanted, wantedOf } from "./amending.ts";
 import { listName } from "./listName.ts";
 import { explainOrder } from "./refusals.ts";
-import { changeOf, followsInPercent, slippageOf } from "./replacing.ts";
+import { followsInPercent, type OrderChange, slippageOf } from "./replacing.ts";
 import { termsOf, triggerName } from "./trigger.ts";
 import { triggerSentence } from "./triggerSentence.ts";
 
@@ -16,6 +16,8 @@ export default function AmendReview({
   market,
   order,
   wanted,
+  change,
+  firesAt = null,
   lastPrice,
   isBusy,
   error,
@@ -25,6 +27,10 @@ export default function AmendReview({
   market: Market;
   order: Order;
   wanted: Wanted;
+  /** What has to be asked for. */
+  change: OrderChange;
+  /** What would fire an order that follows the price now; null where that is not known. */
+  firesAt?: string | null;
   lastPrice: string | null;
   isBusy: boolean;
   /** Why the exchange did not take it; null before it was asked. */
@@ -33,14 +39,15 @@ export default function AmendReview({
   onClose: () => void;
 }) {
   const { baseAsset, quoteAsset } = market;
-  const { body, keepsPlace, faults, replacement } = changeOf(order, wanted, market);
+  const { body, keepsPlace, faults, replacement } = change;
   const price = (text: string) => `${formatDecimal(text, placesOf(market.tickSize))} ${quoteAsset}`;
   const amount = (text: string) => `${formatDecimal(text)} ${baseAsset}`;
   const distance = (text: string) => `${formatDecimal(text)} ${followsInPercent(order) ? "%" : quoteAsset}`;
   const waits = isWaiting(order)
     ? termsOf(body?.stopPrice ? { ...order, stopPrice: body.stopPrice } : order)
     : null;
-  const terms = waits && replacement ? { ...waits, distance: distance(wanted.trailing.trim()) } : waits;
+  const follows = { distance: distance(wanted.trailing.trim()), stopPrice: firesAt ?? "" };
+  const terms = waits && replacement ? { ...waits, ...follows } : waits;
   const far = body?.price !== undefined && isFar(order, wanted.price, lastPrice);
   const slippage = replacement && slippageOf(replacement);
   const before = wantedOf(order);
@@ -80,6 +87,15 @@ export default function AmendReview({
                 name: t("Follows by"),
                 before: distance(before.trailing),
                 after: distance(wanted.trailing.trim()),
+              },
+            ]),
+        ...(firesAt === null
+          ? []
+          : [
+              {
+                name: t("Fires at"),
+                before: order.stopPrice ? price(order.stopPrice) : "–",
+                after: price(firesAt),
               },
             ]),
         ...(before.quantity === ""

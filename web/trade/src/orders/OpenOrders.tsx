@@ -19,7 +19,7 @@ import { useOneClick } from "./habits.ts";
 import classes from "./OrdersPanel.module.css";
 import { orderName } from "./orderName.ts";
 import { useCancelAll, useCancelOrder } from "./cancelling.ts";
-import { tellRefused, useAmendOrder } from "./placing.ts";
+import { tellRefused, useAmendOrder } from "./changing.ts";
 import { changeOf, followsInPercent, isChangeable } from "./replacing.ts";
 import { triggerName } from "./trigger.ts";
 
@@ -237,11 +237,12 @@ export function OpenOrders({ only }: { only: string | undefined }) {
           onClose={() => setAsks(false)}
         />
       )}
-      {editing?.asks && edited && market && (
+      {editing?.asks && edited && market && amendment && (
         <AmendReview
           market={market}
           order={edited}
           wanted={editing.wanted}
+          change={amendment}
           lastPrice={lastPrice}
           isBusy={amend.isPending}
           error={amend.error}

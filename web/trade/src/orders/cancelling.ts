@@ -8,7 +8,7 @@ import { RefusedError } from "../api/errors.ts";
 import { BALANCES, noteOrder } from "../api/live.ts";
 import { sayReason } from "../api/messages.ts";
 import type { Order } from "../api/orderKinds.ts";
-import { tellRefused } from "./placing.ts";
+import { tellRefused } from "./changing.ts";
 
 /** Cancels an order. Without `onDone` nothing on the screen shows a refusal, so it is told. */
 export function useCancelOrder(onDone?: () => void) {

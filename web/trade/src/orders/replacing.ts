@@ -47,7 +47,7 @@ export const slippageOf = ({ maxSlippageBps: bps }: ReplacementBody) =>
   bps === undefined || bps === null ? null : scaledText(toScaled(String(bps)) / 100n);
 
 /** The order in the place of one that follows: the same, but for what is wanted of it. */
-function replacementOf(order: Order, wanted: Wanted): ReplacementBody {
+export function replacementOf(order: Order, wanted: Wanted): ReplacementBody {
   const { symbol, side, type, triggerBy, clientOrderId, selfTradePrevention, maxSlippageBps } = order;
   const trailing = wanted.trailing.trim();
   return {

@@ -1,6 +1,6 @@
 import { Button, SegmentedControl, Skeleton } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import { ErrorState } from "#lib/components/states.tsx";
 import { late, MissingDialog } from "#lib/components/late.tsx";
 import { t, texts } from "#lib/language.ts";
@@ -31,15 +31,12 @@ import { OrderBook } from "../market/OrderBook.tsx";
 import { Panel } from "../market/Panel.tsx";
 import { isClosed } from "../market/states.ts";
 import { tickerAt } from "../market/lastPrice.ts";
-import { type Level, movedField, NOTHING, type Own, type Proposal } from "../market/own.ts";
+import { type Level, NOTHING, type Own, type Proposal, type Trigger, withTriggers } from "../market/own.ts";
 import { keepSymbol } from "../market/preferences.ts";
 import { Trades } from "../market/Trades.tsx";
 import { explain } from "../api/messages.ts";
 import { OrdersPanel } from "../orders/OrdersPanel.tsx";
 import type { ShownOrders } from "../orders/OrderTabs.tsx";
-import { isFar, wantedOf } from "../orders/amending.ts";
-import { useOneClick } from "../orders/habits.ts";
-import { tellRefused, useAmendOrder } from "../orders/placing.ts";
 import { type Draft, EMPTY_DRAFT } from "../orders/draft.ts";
 import { followBook, followTrades, TRADES_SHOWN } from "../stream/feeds.ts";
 import classes from "./TradePage.module.css";
@@ -48,7 +45,8 @@ const FormSheet = late(() => import("./FormSheet.tsx"), { Missing: MissingDialog
 const AverageCost = late(() => import("../positions/AverageCost.tsx"), { Missing: MissingDialog });
 const MarginLevels = late(() => import("../margin/MarginLevels.tsx"), { Missing: MissingDialog });
 const MarketState = late(() => import("../market/MarketState.tsx"));
-const AmendReview = late(() => import("../orders/AmendReview.tsx"), { Missing: MissingDialog });
+const Proposed = late(() => import("../orders/Proposed.tsx"), { Missing: MissingDialog });
+const Triggers = late(() => import("../orders/Triggers.tsx"), { Missing: MissingDialog });
 const EditBar = late(() => import("../layout/EditBar.tsx"));
 
 const NO_BOOK = { book: null, isCurrent: false, resyncs: 0 };
@@ -176,43 +174,24 @@ function Screen({ symbol }: { symbol: string }) {
   const last = trades.trades?.[0];
   const known = tickers.find((one) => one.symbol === symbol);
   const ticker = useMemo(() => tickerAt(known, last), [known, last]);
-  const lastPrice = useRef<string | null>(null);
-  useEffect(() => {
-    lastPrice.current = ticker?.lastPrice ?? null;
-  });
   const { data: rules } = useTradingRules();
   const canAmend = session !== null && rules?.rules === "complete";
-  const isOneClick = useOneClick(session?.userId);
   const [proposal, setProposal] = useState<Proposal | null>(null);
   const [levels, setLevels] = useState<readonly Level[]>(NOTHING.levels);
   const market = markets.find((one) => one.symbol === symbol);
   const mode = useMode(market);
   const [averageCost, setAverageCost] = useState<string | null>(null);
-  const [asks, setAsks] = useState(false);
-  const endProposal = useCallback(() => setProposal(null), []);
-  const amend = useAmendOrder({
-    onDone: endProposal,
-    onRefused: (error) => {
-      // The review shows it otherwise.
-      if (asks) return;
-      endProposal();
-      tellRefused(error);
-    },
-  });
-  const { mutate: amendPrice, reset } = amend;
-  const propose = useCallback(
-    (next: Proposal) => {
-      reset();
-      setProposal(next);
-      const needsReview = !isOneClick || isFar(next.order, next.price, lastPrice.current);
-      setAsks(needsReview);
-      if (!needsReview) amendPrice({ order: next.order, body: { [movedField(next.order)]: next.price } });
-    },
-    [reset, amendPrice, isOneClick],
-  );
+  const [triggers, setTriggers] = useState<readonly Trigger[]>([]);
   const own: Own = useMemo(
-    () => ({ orders, fills, averageCost, levels, proposal, onPropose: canAmend ? propose : null }),
-    [orders, fills, averageCost, levels, proposal, canAmend, propose],
+    () => ({
+      orders: withTriggers(orders, triggers),
+      fills,
+      averageCost,
+      levels,
+      proposal,
+      onPropose: canAmend ? setProposal : null,
+    }),
+    [orders, triggers, fills, averageCost, levels, proposal, canAmend],
   );
   if (!market) return null;
   const closed = isClosed(market);
@@ -270,6 +249,9 @@ function Screen({ symbol }: { symbol: string }) {
           onCost={setAverageCost}
         />
       )}
+      {orders.some(({ type }) => type.startsWith("trailing")) && (
+        <Triggers orders={orders} onTriggers={setTriggers} />
+      )}
       <div className={classes.market}>
         <MarketHeader
           symbol={symbol}
@@ -301,18 +283,14 @@ function Screen({ symbol }: { symbol: string }) {
       ) : (
         <Places screen={layout} parts={parts} standard={classes} market={market} book={book} own={own} />
       )}
-      {proposal && asks && (
-        <AmendReview
+      {proposal && (
+        <Proposed
+          key={`${proposal.order.orderId} ${proposal.price}`}
           market={market}
-          order={proposal.order}
-          wanted={{ ...wantedOf(proposal.order), [movedField(proposal.order)]: proposal.price }}
+          proposal={proposal}
           lastPrice={ticker?.lastPrice ?? null}
-          isBusy={amend.isPending}
-          error={amend.error}
-          onConfirm={() =>
-            amendPrice({ order: proposal.order, body: { [movedField(proposal.order)]: proposal.price } })
-          }
-          onClose={endProposal}
+          userId={session?.userId}
+          onClose={() => setProposal((now) => (now === proposal ? null : now))}
         />
       )}
       {isPhone && !closed && (
