@@ -174,7 +174,7 @@ def test_a_market_that_was_listed_later_is_traded_with_ones_own_funds_alone(
     # Also where this browser has kept the mode from a time when the market had it.
     page.evaluate("kept => localStorage.setItem('openspot.trade.margin', kept)", json.dumps([market]))
     screen.go(f"/{market}", market)
-    expect(page.get_by_role("textbox", name="Quantity")).to_be_visible()
+    expect(page.get_by_role("form", name="Order form")).to_be_visible()
     expect(choice).to_have_count(0)
     screen.look_over("a market that is not on margin", OPPOSITE_LOOKS)
 

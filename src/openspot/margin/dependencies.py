@@ -67,13 +67,15 @@ class Dependencies:
 
     async def symbols(self) -> dict[str, SymbolSpec]:
         """The engine's symbols with terms, also those that are not traded now. Raises EngineError."""
+        return {name: spec for name, spec in (await self._all_symbols()).items() if name in self.markets.limits}
+
+    async def _all_symbols(self) -> dict[str, SymbolSpec]:
         if self.markets_changed.is_set():
             # Cleared before the question, so that a change meanwhile is asked for, too.
             self.markets_changed.clear()
             self._symbols_read_at = float("-inf")
         if time.monotonic() - self._symbols_read_at > SYMBOLS_KEPT_S:
-            found = await self.queries.symbols()
-            self._symbols = {name: spec for name, spec in found.items() if name in self.markets.limits}
+            self._symbols = await self.queries.symbols()
             self._symbols_read_at = time.monotonic()
         return self._symbols
 
@@ -101,7 +103,7 @@ class Dependencies:
 
     async def symbol_on_margin(self, name: str) -> SymbolSpec:
         """One symbol for a new position. Raises as `traded_symbol`, and InvalidRequestError unless margin offers it."""
-        # The list of markets is newer than what is kept of the engine's symbols.
-        if name in self.markets.limits and name not in self.offer.markets:
+        # A symbol may have no terms yet, and the list of markets be newer than what is kept of the engine's symbols.
+        if name not in self.offer.markets and (name in self.markets.limits or name in await self._all_symbols()):
             raise InvalidRequestError(f"symbol is not offered on margin: {name} was listed later")
         return await self.traded_symbol(name)

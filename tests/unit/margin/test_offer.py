@@ -80,13 +80,15 @@ def test_the_offer_is_the_twelve_markets_and_seven_assets_of_the_file() -> None:
         ("SOL-BTC", "symbol is not offered on margin: SOL-BTC was listed later"),
         # It is not traded either; but when it is, margin will not offer it.
         ("ADA-BRL", "symbol is not offered on margin: ADA-BRL was listed later"),
+        # It was created alone, and has no terms.
+        ("M1-USD", "symbol is not offered on margin: M1-USD was listed later"),
         ("ETH-BRL", "symbol is not traded now: ETH-BRL takes no orders"),
         ("XRP-USD", "symbol is not a market of the platform"),
     ],
 )
 async def test_a_position_is_refused_with_the_field_and_the_reason(symbol: str, reason: str) -> None:
     configuration = with_later_markets()
-    dependencies = dependencies_of(configuration, *configuration.limits)
+    dependencies = dependencies_of(configuration, *configuration.limits, "M1-USD")
     assert (await dependencies.symbol_on_margin("BTC-USD")).symbol == "BTC-USD"
     with pytest.raises(InvalidRequestError) as refused:
         await dependencies.symbol_on_margin(symbol)
