@@ -61,6 +61,14 @@ def test_the_direct_market_is_preferred_to_a_chain() -> None:
     assert asset_prices("USD", prices)["ETH"].price == 11 * ONE
 
 
+def test_a_market_that_was_listed_later_does_not_value_what_the_platforms_own_markets_reach() -> None:
+    own = {"BTC-USD": market("BTC-USD", 90, 100, 110), "BTC-BRL": market("BTC-BRL", 400, 500, 600)}
+    later = {symbol: market(symbol, 1, 1, 1) for symbol in ("ADA-USD", "ADA-BRL", "BRL-USD", "ADA-XYZ")}
+    found = asset_prices("USD", own | later)
+    assert found["BRL"] == asset_prices("USD", own)["BRL"]
+    assert found["ADA"].price == ONE and found["XYZ"].price == ONE
+
+
 def test_an_asset_without_a_connected_market_has_no_price() -> None:
     assert asset_prices("USD", {"SOL-BRL": market("SOL-BRL", 1, 2, 3)}) == {"USD": IDENTITY}
 

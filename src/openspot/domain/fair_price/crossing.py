@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from openspot.domain.fair_price.model import FairPrice, PriceState, worst_state
+from openspot.domain.market import load_markets
 from openspot.domain.money import AMOUNT_SCALE
 
 
@@ -28,6 +29,8 @@ class AssetPrice:
     is_confirmed: bool = False
 
 
+_OWN_MARKETS = frozenset(load_markets().limits)
+
 IDENTITY = AssetPrice(AMOUNT_SCALE, AMOUNT_SCALE, AMOUNT_SCALE, AMOUNT_SCALE, PriceState.GOOD, is_confirmed=True)
 """The price of the valuation asset in itself."""
 
@@ -36,8 +39,17 @@ def asset_prices(valuation_asset: str, prices: Mapping[str, FairPrice]) -> dict[
     """The price of each asset that a market (BASE-QUOTE) or a chain of markets connects with the valuation asset.
 
     A chain has as few markets as possible, and among those the first by name. Its state is the worst of its markets,
-    and its bounds are those of all its markets together.
+    and its bounds are those of all its markets together. Markets that were listed later lead only to assets that the
+    platform's own do not reach: a few accounts make their prices, and would say what a currency is worth.
     """
+    own = {symbol: price for symbol, price in prices.items() if symbol in _OWN_MARKETS}
+    return _reached(valuation_asset, prices, _reached(valuation_asset, own, {}))
+
+
+def _reached(
+    valuation_asset: str, prices: Mapping[str, FairPrice], fixed: Mapping[str, AssetPrice]
+) -> dict[str, AssetPrice]:
+    """What chains of these markets reach, with the prices in `fixed` where there are some."""
     known = {valuation_asset: IDENTITY}
     while True:
         found: dict[str, AssetPrice] = {}
@@ -50,7 +62,7 @@ def asset_prices(valuation_asset: str, prices: Mapping[str, FairPrice]) -> dict[
                 found.setdefault(base, _base_price(price, known[quote]))
             elif base in known and quote not in known:
                 found.setdefault(quote, _quote_price(price, known[base]))
-        found = {asset: price for asset, price in found.items() if price.low > 0}
+        found = {asset: fixed.get(asset, price) for asset, price in found.items() if price.low > 0}
         if not found:
             return known
         known |= found
