@@ -300,7 +300,8 @@ async def test_a_price_that_does_not_come_again_is_stale_for_margin_after_the_se
         engine = SimpleNamespace(close=AsyncMock(), check=AsyncMock())
         monkeypatch.setattr(margin, name, lambda _settings, engine=engine: engine)
     await margin.run(MarginSettings(margin_mark_stale_s=0.5), asyncio.Event())
-    assert composed.given["MarkPriceCache"][0][1:3] == ("USD", 0.5)
+    _, valuation_asset, _, stale_s, *_ = composed.given["MarkPriceCache"][0]
+    assert (valuation_asset, stale_s) == ("USD", 0.5)
 
 
 class Dependencies(margin.Dependencies):

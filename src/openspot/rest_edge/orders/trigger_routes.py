@@ -34,8 +34,10 @@ def trigger_routes(prefix: str, triggers: OrderTriggers) -> Router:
     )  # fmt: skip
     async def list_triggers(request: Request, order_ids: OrderIdsQuery) -> Response:
         wanted = order_ids.split(",")
-        if len(wanted) > _IDS_MAX or not all(re.fullmatch(ORDER_ID_PATTERN, order_id) for order_id in wanted):
-            raise validation_error([f"orderIds must be 1 to {_IDS_MAX} order ids with commas between them"])
+        if len(wanted) > _IDS_MAX:
+            raise validation_error([f"orderIds must have at most {_IDS_MAX} entries"])
+        if not all(re.fullmatch(ORDER_ID_PATTERN, order_id) for order_id in wanted):
+            raise validation_error(["orderIds must be order ids with commas between them"])
         return json_response(await triggers.of(caller(request).user_id, wanted))
 
     return router
