@@ -43,7 +43,8 @@ def asset_prices(valuation_asset: str, prices: Mapping[str, FairPrice]) -> dict[
     platform's own do not reach: a few accounts make their prices, and would say what a currency is worth.
     """
     own = {symbol: price for symbol, price in prices.items() if symbol in _OWN_MARKETS}
-    return _reached(valuation_asset, prices, _reached(valuation_asset, own, {}))
+    reached = _reached(valuation_asset, own, {})
+    return reached if len(own) == len(prices) else _reached(valuation_asset, prices, reached)
 
 
 def _reached(
