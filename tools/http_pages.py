@@ -6,6 +6,7 @@
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,8 +24,8 @@ class _Anything:
         return _Anything()
 
 
-def services() -> dict[str, tuple[list[Router], dict[str, Any]]]:
-    """Routers and OpenAPI document of each service that has routes beside its health."""
+def services() -> dict[str, tuple[list[Router], Callable[[], dict[str, Any]]]]:
+    """Of each service that has routes beside its health, the routers and what makes the OpenAPI document."""
     return {descriptor.name: descriptor.routes(_Anything()) for descriptor in DESCRIPTORS if descriptor.http}
 
 
@@ -88,7 +89,7 @@ def render(found: dict[str, tuple[list[Router], dict[str, Any]]]) -> str:
 
 def files() -> dict[Path, str]:
     """Every generated file and what stands in it."""
-    found = services()
+    found = {name: (routers, make_document()) for name, (routers, make_document) in services().items()}
     pages = {FOLDER / "rest.md": render(found)}
     for name, (_, document) in found.items():
         pages[FOLDER / "openapi" / f"{name}.json"] = json.dumps(cast(Any, document), indent=1) + "\n"

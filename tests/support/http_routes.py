@@ -1,5 +1,6 @@
-"""Every HTTP route of every service, from where the generated pages take them (tools/http_pages.py)."""
+"""Every HTTP route of every service, and the documents that are generated from them (tools/http_pages.py)."""
 
+import json
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -9,15 +10,15 @@ from typing import Any
 from openspot.http.routing import Route, Router
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
-from http_pages import services
+from http_pages import FOLDER, services
 
 _services = cache(services)
-"""Made once: the documents of all services take a second."""
 
 
+@cache
 def documents() -> dict[str, dict[str, Any]]:
-    """The OpenAPI document of each service."""
-    return {name: document for name, (_, document) in _services().items()}
+    """The committed OpenAPI document of each service: to make them takes seconds, and a check says if one is old."""
+    return {name: json.loads((FOLDER / f"openapi/{name}.json").read_text("utf-8")) for name in _services()}
 
 
 def routers() -> dict[str, list[Router]]:

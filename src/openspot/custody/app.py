@@ -1,5 +1,7 @@
 """The HTTP application of custody: health, metrics, and the routes for operators."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from starlette.types import ASGIApp
@@ -51,8 +53,8 @@ def make_app(
     )
 
 
-def documented(stand_in: Any) -> tuple[list[Router], dict[str, Any]]:
-    """Routers and OpenAPI document; `stand_in` stands for what is behind the routes."""
+def documented(stand_in: Any) -> tuple[list[Router], Callable[[], dict[str, Any]]]:
+    """Routers and the function that makes the OpenAPI document; `stand_in` stands for what is behind the routes."""
     sessions = OperatorSessions(stand_in, stand_in, stand_in, stand_in)
     routers = [operator_routes(stand_in, stand_in, stand_in, b"", sessions)]
-    return routers, openapi_document(TITLE, DESCRIPTION, routers, [sessions], {}, idempotency=True)
+    return routers, partial(openapi_document, TITLE, DESCRIPTION, routers, [sessions], {}, idempotency=True)

@@ -1,5 +1,7 @@
 """The engine's routes and their OpenAPI document, for the generated pages."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from openspot.engine.admin.action_routes import action_router
@@ -11,8 +13,11 @@ from openspot.http.authentication import ServiceKeys
 from openspot.http.routing import Router
 
 
-def documented(stand_in: Any) -> tuple[list[Router], dict[str, Any]]:
-    """Routers and OpenAPI document; `stand_in` stands for what routes need only when they are called."""
+def documented(stand_in: Any) -> tuple[list[Router], Callable[[], dict[str, Any]]]:
+    """The routers, and the function that makes the OpenAPI document.
+
+    `stand_in` takes the place of what routes need only when they are called.
+    """
     routers = engine_routers(
         stand_in,
         [
@@ -22,4 +27,4 @@ def documented(stand_in: Any) -> tuple[list[Router], dict[str, Any]]:
             admin_service_router(stand_in),
         ],
     )
-    return routers, engine_document(routers, [ServiceKeys("unused", "unused"), AdminTokens(stand_in)])
+    return routers, partial(engine_document, routers, [ServiceKeys("unused", "unused"), AdminTokens(stand_in)])

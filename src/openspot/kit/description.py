@@ -150,9 +150,9 @@ class FirstStartNote:
 class Descriptor:
     """What a package says about itself. A package without processes describes its settings and its tables only.
 
-    If the package has routes besides health, `http` names the function that returns the routers and the OpenAPI
-    document, as `module:function`. `bus` says what the package's commands do on the bus. The package's tables are in
-    `database`, or else in the platform's database.
+    If the package has routes besides health, `http` names the function that returns the routers and what makes the
+    OpenAPI document, as `module:function`. `bus` says what the package's commands do on the bus. The package's tables
+    are in `database`, or else in the platform's database.
     """
 
     name: str
@@ -166,8 +166,11 @@ class Descriptor:
     bus: BusAccess | None = None
     database: OwnDatabase | None = None
 
-    def routes(self, stand_in: Any) -> tuple[Any, Any]:
-        """The routers and the OpenAPI document. `stand_in` takes the place of all that only a called route needs."""
+    def routes(self, stand_in: Any) -> tuple[Any, Callable[[], dict[str, Any]]]:
+        """The routers, and the function that makes the OpenAPI document.
+
+        `stand_in` takes the place of all that only a called route needs.
+        """
         module, _, function = self.http.partition(":")
-        found: tuple[Any, Any] = getattr(import_module(module), function)(stand_in)
+        found: tuple[Any, Callable[[], dict[str, Any]]] = getattr(import_module(module), function)(stand_in)
         return found

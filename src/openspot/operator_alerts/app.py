@@ -1,5 +1,7 @@
 """The HTTP application of operators' alerts: health, metrics, and the calls of the REST edge."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from starlette.responses import Response
@@ -71,10 +73,12 @@ def make_app(alerting: Alerting, health: Health, key: str, secret: str) -> ASGIA
     )
 
 
-def documented(stand_in: Any) -> tuple[list[Router], dict[str, Any]]:
-    """Routers and OpenAPI document; `stand_in` stands for what is behind the routes."""
+def documented(stand_in: Any) -> tuple[list[Router], Callable[[], dict[str, Any]]]:
+    """Routers and the function that makes the OpenAPI document; `stand_in` stands for what is behind the routes."""
     routers = [alert_routes(stand_in)]
-    return routers, openapi_document(TITLE, DESCRIPTION, routers, [ServiceKeys("key", "secret")], {}, idempotency=False)
+    return routers, partial(
+        openapi_document, TITLE, DESCRIPTION, routers, [ServiceKeys("key", "secret")], {}, idempotency=False
+    )
 
 
 def _alert(kind: AlertKind, state: AlertState) -> AlertResponse:

@@ -1,6 +1,8 @@
 """The application of the position service: its routes and their documentation."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from starlette.types import ASGIApp
@@ -80,9 +82,12 @@ def position_routers(services: Services, import_bytes_max: int) -> list[Router]:
     ]
 
 
-def documented(stand_in: Any) -> tuple[list[Router], dict[str, Any]]:
-    """The routers and the OpenAPI document. `stand_in` takes the place of the services behind the routes."""
+def documented(stand_in: Any) -> tuple[list[Router], Callable[[], dict[str, Any]]]:
+    """The routers, and the function that makes the OpenAPI document.
+
+    `stand_in` takes the place of the services behind the routes.
+    """
     routers = position_routers(stand_in, 0)
     kinds: list[Authenticator] = [UserTokens("unused"), ServiceKeys("unused", "unused")]
     throttles = {ThrottleClass.STANDARD: TIERS}
-    return routers, openapi_document(TITLE, DESCRIPTION, routers, kinds, throttles, idempotency=True)
+    return routers, partial(openapi_document, TITLE, DESCRIPTION, routers, kinds, throttles, idempotency=True)

@@ -1,6 +1,8 @@
 """The edge as one application: the routes of all wings on the HTTP layer."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from starlette.types import ASGIApp
@@ -166,12 +168,15 @@ def _complete_order_routes(services: EdgeServices) -> list[Router]:
     ]
 
 
-def documented(stand_in: Any) -> tuple[list[Router], dict[str, Any]]:
-    """The routers, and the OpenAPI document with throttling on. `stand_in` takes the place of every service."""
+def documented(stand_in: Any) -> tuple[list[Router], Callable[[], dict[str, Any]]]:
+    """The routers, and the function that makes the OpenAPI document with throttling on.
+
+    `stand_in` takes the place of every service.
+    """
     routers = edge_routers(stand_in)
     kinds: list[Authenticator] = [
         UserTokens("unused"),
         ApiKeys(stand_in),
         OperatorSessions(stand_in, stand_in, stand_in, stand_in),
     ]
-    return routers, openapi_document(TITLE, DESCRIPTION, routers, kinds, THROTTLE_TIERS, idempotency=True)
+    return routers, partial(openapi_document, TITLE, DESCRIPTION, routers, kinds, THROTTLE_TIERS, idempotency=True)

@@ -1,6 +1,8 @@
 """The subscription service as one application: its routes on the HTTP layer."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from starlette.types import ASGIApp
@@ -86,8 +88,13 @@ def service_routers(billing: Billing) -> list[Router]:
     return [plan_routes(billing), subscription_routes(billing)]
 
 
-def documented(stand_in: Any) -> tuple[list[Router], dict[str, Any]]:
-    """Routers, and the OpenAPI document with throttling on. `stand_in` takes the place of the service."""
+def documented(stand_in: Any) -> tuple[list[Router], Callable[[], dict[str, Any]]]:
+    """Routers, and the function that makes the OpenAPI document with throttling on.
+
+    `stand_in` takes the place of the service.
+    """
     routers = service_routers(stand_in)
     throttles = {ThrottleClass.STANDARD: TIERS}
-    return routers, openapi_document(TITLE, DESCRIPTION, routers, [UserTokens("unused")], throttles, idempotency=True)
+    return routers, partial(
+        openapi_document, TITLE, DESCRIPTION, routers, [UserTokens("unused")], throttles, idempotency=True
+    )

@@ -159,46 +159,45 @@ async def test_a_trailing_stop_follows_the_price_and_says_where_it_fired(
     assert followed["price"] != "97"
 
 
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"type": "stop_market"}, "price must not be given for a stop_market order"),
-        ({"type": "stop_limit"}, "stopPrice is required for a stop_limit order"),
-        ({"stopPrice": "105"}, "stopPrice must not be given for a limit order"),
-        ({"triggerBy": "mark"}, "triggerBy must not be given for a limit order"),
-        (STOP_LIMIT | {"triggerBy": "index"}, "triggerBy must be one of 'last' or 'mark'"),
-        (STOP_LIMIT | {"trailingBps": 5}, "trailingBps must not be given for a stop_limit order"),
-        ({"trailingAmount": "5"}, "trailingAmount must not be given for a limit order"),
-        (
-            {"type": "trailing_stop_limit"},
-            "trailingAmount or trailingBps is required for a trailing_stop_limit order: give one of them",
-        ),
-        (
-            {"type": "trailing_stop_limit", "trailingAmount": "5", "trailingBps": 5},
-            "trailingAmount or trailingBps is required for a trailing_stop_limit order: give one of them",
-        ),
-        (
-            {"type": "trailing_stop_limit", "trailingBps": 5, "stopPrice": "99"},
-            "stopPrice must not be given for a trailing_stop_limit order",
-        ),
-        ({"timeInForce": "gtd"}, "expiresAt is required for timeInForce gtd"),
-        ({"timeInForce": "gtd", "expiresAt": "2020-01-01T00:00:00Z"}, "expiresAt must be in the future"),
-        ({"timeInForce": "gtd", "expiresAt": "2600-01-01T00:00:00Z"}, "expiresAt must be before the year 2500"),
-        ({"timeInForce": "gtd", "expiresAt": "soon"}, "expiresAt must be ISO 8601 with an offset"),
-        ({"expiresAt": "2090-01-01T00:00:00Z"}, "expiresAt is only for orders with timeInForce gtd"),
-        (STOP | {"timeInForce": "gtd"}, "timeInForce gtd is not for a stop_market order"),
-        (STOP_LIMIT | {"postOnly": True}, "postOnly must not be given for a stop_limit order"),
-        (STOP | {"quoteQuantity": "5", "quantity": None}, "quoteQuantity is only for market orders"),
-        ({"selfTradePrevention": "maybe"}, "selfTradePrevention must be one of"),
-        ({"trailingBps": 10_000}, "trailingBps must be"),
-    ],
-)
-async def test_what_does_not_go_together_is_refused_with_the_name_of_the_field(
-    trading: Trading, fields: dict[str, Any], message: str
-) -> None:
-    refused = await trading.place("alice", **fields)
-    assert refused.status == 400
-    assert refused.message[0].startswith(message), refused.message
+DO_NOT_GO_TOGETHER: list[tuple[dict[str, Any], str]] = [
+    ({"type": "stop_market"}, "price must not be given for a stop_market order"),
+    ({"type": "stop_limit"}, "stopPrice is required for a stop_limit order"),
+    ({"stopPrice": "105"}, "stopPrice must not be given for a limit order"),
+    ({"triggerBy": "mark"}, "triggerBy must not be given for a limit order"),
+    (STOP_LIMIT | {"triggerBy": "index"}, "triggerBy must be one of 'last' or 'mark'"),
+    (STOP_LIMIT | {"trailingBps": 5}, "trailingBps must not be given for a stop_limit order"),
+    ({"trailingAmount": "5"}, "trailingAmount must not be given for a limit order"),
+    (
+        {"type": "trailing_stop_limit"},
+        "trailingAmount or trailingBps is required for a trailing_stop_limit order: give one of them",
+    ),
+    (
+        {"type": "trailing_stop_limit", "trailingAmount": "5", "trailingBps": 5},
+        "trailingAmount or trailingBps is required for a trailing_stop_limit order: give one of them",
+    ),
+    (
+        {"type": "trailing_stop_limit", "trailingBps": 5, "stopPrice": "99"},
+        "stopPrice must not be given for a trailing_stop_limit order",
+    ),
+    ({"timeInForce": "gtd"}, "expiresAt is required for timeInForce gtd"),
+    ({"timeInForce": "gtd", "expiresAt": "2020-01-01T00:00:00Z"}, "expiresAt must be in the future"),
+    ({"timeInForce": "gtd", "expiresAt": "2600-01-01T00:00:00Z"}, "expiresAt must be before the year 2500"),
+    ({"timeInForce": "gtd", "expiresAt": "soon"}, "expiresAt must be ISO 8601 with an offset"),
+    ({"expiresAt": "2090-01-01T00:00:00Z"}, "expiresAt is only for orders with timeInForce gtd"),
+    (STOP | {"timeInForce": "gtd"}, "timeInForce gtd is not for a stop_market order"),
+    (STOP_LIMIT | {"postOnly": True}, "postOnly must not be given for a stop_limit order"),
+    (STOP | {"quoteQuantity": "5", "quantity": None}, "quoteQuantity is only for market orders"),
+    ({"selfTradePrevention": "maybe"}, "selfTradePrevention must be one of"),
+    ({"trailingBps": 10_000}, "trailingBps must be"),
+]
+"""Fields, and how the refusal of an order with them begins."""
+
+
+async def test_what_does_not_go_together_is_refused_with_the_name_of_the_field(trading: Trading) -> None:
+    for fields, message in DO_NOT_GO_TOGETHER:
+        refused = await trading.place("alice", **fields)
+        assert refused.status == 400, fields
+        assert refused.message[0].startswith(message), (fields, refused.message)
 
 
 @pytest.mark.parametrize(
