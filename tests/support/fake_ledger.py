@@ -4,10 +4,12 @@ Postings are idempotent by transactionId, as the real ledger's are. A test can m
 """
 
 import asyncio
+import time
 from decimal import Decimal
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import (
+    BalanceUpdated,
     LedgerBalance,
     LedgerBalancesReply,
     LedgerBalancesRequest,
@@ -64,6 +66,14 @@ class FakeLedger:
         """Set balances, by asset."""
         for asset, amount in amounts.items():
             self.balances[user_id, asset] = Decimal(amount)
+
+    async def change(self, user_id: str, asset: str, amount: str) -> None:
+        """Set a balance and say so, as the real ledger does."""
+        assert self._bus is not None
+        self.fund(user_id, **{asset: amount})
+        event = BalanceUpdated(user_id, asset, amount, "0", "fake", time.time_ns() // 1_000_000)
+        subject = subjects.of_user(subjects.BALANCES_UPDATED, user_id)
+        await self._bus.publish(subject, event, f"{user_id}-{asset}-{amount}")
 
     async def _get(self, request: LedgerBalancesRequest) -> LedgerBalancesReply:
         self.asked.append(request)

@@ -66,7 +66,11 @@ DESCRIPTOR = Descriptor(
                     subjects.CUSTODY_WITHDRAWAL_RESERVED,
                     subjects.CUSTODY_WITHDRAWAL_FAILED,
                 ),
-                subscribes=(subjects.TRADES_EXECUTED, f"{subjects.MARKETDATA_FAIR_PRICE}.*"),
+                subscribes=(
+                    subjects.TRADES_EXECUTED,
+                    f"{subjects.MARKETDATA_FAIR_PRICE}.*",
+                    f"{subjects.BALANCES_UPDATED}.*",
+                ),
                 consumes=(DEPOSIT, RESERVE, COMPLETE, RELEASE),
                 writes_buckets=(
                     Bucket("router-lease", lambda settings: settings.translator_lease_s),

@@ -140,6 +140,7 @@ async def run(settings: RouterSettings, stop: asyncio.Event, shared: SharedProce
             post_only_s_max=settings.opening_post_only_s,
         )
         funds = AvailableFunds(bus, engine, settings.balance_check_timeout_s)
+        await funds.follow()
         submission = Submission(
             markets=symbols.markets,
             reference_prices=reference_prices,

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from openspot.router.orders import available_funds
 from tests.support.engine_client import EngineClient
 from tests.support.fake_ledger import FakeLedger
 from tests.support.router_client import RouterClient
@@ -63,3 +64,28 @@ async def test_identical_questions_under_way_share_one_answer(router: RouterClie
     assert all(reply.success for reply in replies)
     assert {(question.user_id, question.asset) for question in ledger.asked} == {("alice", "USD"), ("bob", "BTC")}
     assert len(ledger.asked) < 10
+
+
+@pytest.fixture
+def lasting_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a router that starts after this, no balance is forgotten because it is old."""
+    monkeypatch.setattr(available_funds, "FIGURE_LIFE_S", 86_400.0)
+
+
+async def test_the_ledger_is_asked_once_until_it_says_that_an_account_has_less(
+    lasting_figures: None, router: RouterClient, ledger: FakeLedger
+) -> None:
+    for _ in range(5):
+        assert (await router.submit()).success
+    assert len(ledger.asked) == 1
+    await ledger.change("bob", "USD", "1")
+    await ledger.change("alice", "BTC", "1")
+    await ledger.change("alice", "USD", "150")
+
+    async def is_asked_again() -> bool:
+        assert (await router.submit()).success
+        return len(ledger.asked) > 1
+
+    # Four thousand such orders fit into what the ledger said first.
+    await eventually(is_asked_again)
+    assert {(question.user_id, question.asset) for question in ledger.asked} == {("alice", "USD")}

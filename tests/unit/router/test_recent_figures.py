@@ -45,3 +45,32 @@ def test_each_user_and_asset_has_a_figure_of_its_own_and_the_oldest_is_dropped_f
     assert figures.take(ALICE, Decimal("1")) is None
     assert figures.take(("bob", "USD"), Decimal("1")) == Decimal("2")
     assert figures.take(("alice", "BTC"), Decimal("1")) == Decimal("3")
+
+
+def test_what_the_ledger_says_lowers_a_figure_and_never_raises_it() -> None:
+    figures = RecentFigures(0.1, 10, Time())
+    figures.put(ALICE, Decimal("10"))
+    figures.limit(ALICE, Decimal("7"))
+    assert figures.take(ALICE, Decimal("8")) is None
+    assert figures.take(ALICE, Decimal("5")) == Decimal("7")
+    figures.limit(ALICE, Decimal("7"))
+    assert figures.take(ALICE, Decimal("3")) is None
+    assert figures.take(ALICE, Decimal("2")) == Decimal("2")
+
+
+def test_what_the_ledger_says_makes_no_figure_and_prolongs_none() -> None:
+    time = Time()
+    figures = RecentFigures(0.1, 10, time)
+    figures.limit(ALICE, Decimal("7"))
+    assert figures.take(ALICE, Decimal("1")) is None
+    figures.put(ALICE, Decimal("10"))
+    figures.limit(ALICE, Decimal("7"))
+    time.now += 0.2
+    assert figures.take(ALICE, Decimal("1")) is None
+
+
+def test_nothing_is_known_once_it_is_forgotten() -> None:
+    figures = RecentFigures(0.1, 10, Time())
+    figures.put(ALICE, Decimal("10"))
+    figures.forget()
+    assert figures.take(ALICE, Decimal("1")) is None

@@ -3,8 +3,9 @@
 The router asks the ledger first. If the ledger does not reply, the order goes to the engine. If the ledger's balance
 does not cover the order, the router asks the engine before it refuses: the engine has funds that the ledger never sees.
 
-Callers that need the same balance at the same time share one request. A balance that covers an order is reused for a
-tenth of a second, less what orders have needed since (docs/adr/0008). The engine decides in any case.
+Callers that need the same balance at the same time share one request. A balance that covers an order is reused, less
+what orders have needed since, and never more than the ledger has said since (docs/adr/0136). The engine decides in any
+case.
 """
 
 import time
@@ -12,22 +13,33 @@ from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 
 from openspot.contracts import subjects
-from openspot.contracts.messages import LedgerBalancesReply, LedgerBalancesRequest
+from openspot.contracts.messages import LedgerBalancesReply, LedgerBalancesRequest, Message
 from openspot.domain.money import MoneyError, parse_decimal
 from openspot.engine_client.commands import EngineCommands
 from openspot.engine_client.errors import EngineError
 from openspot.kit.bus import Bus, BusError
 from openspot.kit.log import get_logger
+from openspot.kit.metrics import BUS_MALFORMED
 from openspot.kit.single_flight import SingleFlight
 from openspot.router.metrics import balance_checks_of
 
 log = get_logger("balances")
 
-FIGURE_LIFE_S = 0.1
+FIGURE_LIFE_S = 60.0
+"""A balance event that is lost is believed to be in a figure for so long."""
 FIGURES_MAX = 10_000
+BALANCES = f"{subjects.BALANCES_UPDATED}.*"
 
 _Account = tuple[str, str]
 """(user id, asset)."""
+
+
+class _Balance(Message, frozen=True):
+    """The fields of `balances.updated.<userId>` that say what an account has."""
+
+    user_id: str
+    asset: str
+    available: str
 
 
 class RecentFigures:
@@ -46,6 +58,16 @@ class RecentFigures:
             # A dict keeps the order of insertion, so the first key is the oldest.
             del self._figures[next(iter(self._figures))]
         self._figures[account] = (self._monotonic() + self._life_s, available)
+
+    def limit(self, account: _Account, available: Decimal) -> None:
+        """Lower a balance to `available`, which the ledger says that it is now. A lower one stays."""
+        until, known = self._figures.get(account, (0.0, Decimal(0)))
+        if available < known:
+            self._figures[account] = (until, available)
+
+    def forget(self) -> None:
+        """Forget all balances."""
+        self._figures.clear()
 
     def take(self, account: _Account, needed: Decimal) -> Decimal | None:
         """Deduct `needed` from the balance, and return the balance before. None if it is old or too small."""
@@ -68,6 +90,19 @@ class AvailableFunds:
         self._recent = RecentFigures(FIGURE_LIFE_S, FIGURES_MAX, monotonic)
         self._of_ledger = SingleFlight(self._ask_ledger)
         self._of_engine = SingleFlight(self._ask_engine)
+
+    async def follow(self) -> None:
+        """Follow what the ledger says of balances, from now on. Events are missed while the bus is away."""
+
+        async def note(subject: str, balance: _Balance) -> None:
+            try:
+                self._recent.limit((balance.user_id, balance.asset), parse_decimal(balance.available))
+            except MoneyError as error:
+                BUS_MALFORMED.labels(BALANCES).inc()
+                log.warning("balance event without an amount", subject=subject, error=f"available {error}")
+
+        await self._bus.subscribe(BALANCES, _Balance, note)
+        self._bus.on_reconnect(self._recent.forget)
 
     async def available(self, user_id: str, asset: str, needed: Decimal) -> Decimal | None:
         """The ledger's balance if it covers `needed`, else the engine's. None if the ledger does not reply."""
