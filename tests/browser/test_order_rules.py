@@ -5,6 +5,7 @@ import re
 from decimal import ROUND_DOWN, Decimal
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Route, expect
 
 from tests.support.console import PHONE
@@ -42,6 +43,7 @@ def test_a_post_only_order_that_would_trade_is_refused_in_plain_words(
     expect(screen.row("Open orders", "Buy", "Limit, post-only")).to_be_visible()
 
 
+@pytest.mark.proof
 def test_the_form_judges_orders_by_the_fair_price_where_the_exchange_does(
     new_window: NewWindow, exchange: Exchange
 ) -> None:
@@ -80,6 +82,7 @@ def test_the_form_judges_orders_by_the_fair_price_where_the_exchange_does(
     exchange.call("DELETE", "orders", token=maker.tokens["accessToken"])
 
 
+@pytest.mark.proof
 def test_a_post_only_order_that_moves_rests_one_tick_behind_the_best_ask(
     new_window: NewWindow, exchange: Exchange
 ) -> None:
@@ -136,6 +139,7 @@ def test_an_immediate_order_takes_what_is_there_and_leaves_nothing(new_window: N
     expect(screen.row("Order history", "Buy", "Limit, IOC")).to_be_visible()
 
 
+@pytest.mark.proof
 def test_a_sheet_that_is_opened_again_shows_until_when_its_order_is_good(
     new_window: NewWindow, exchange: Exchange
 ) -> None:
