@@ -218,6 +218,10 @@ NO_REASONS = frozenset(
         "learning reward",
         "advanced trade sell",
         "advance trade sell",
+        "last trade price",
+        "fair price",
+        "price of its trigger",
+        "price of its entry's trigger",
     }
 )
 """Texts that refuse nothing."""
@@ -241,6 +245,7 @@ SPELT_OUT = frozenset(
         "is in {}, whose value the row does not give",
         "{} cannot be split into two assets",
         "header is of no known layout: {}; give a mapping",
+        "price {} deviates from the {} {} by more than {} bps on {}",
     }
 )
 """Reasons whose values are words, which stand in the templates: "buy" and "sell" belong to other sentences."""

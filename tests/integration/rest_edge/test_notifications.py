@@ -306,13 +306,16 @@ async def test_movements_of_a_users_money_are_told_once_by_mail_and_on_the_scree
     assert sorted(mailed) == sorted([*expected, "Title 1"])
 
 
-async def test_refused_orders_are_told_to_those_who_want_it(bus: Bus, pool: asyncpg.Pool, users: None) -> None:
+async def test_refused_orders_are_told_to_those_who_want_it_with_the_reason_in_their_language(
+    bus: Bus, pool: asyncpg.Pool, users: None
+) -> None:
+    await pool.execute("UPDATE users SET language = 'es' WHERE user_id = 'ada'")
     await NotificationPreferenceService(pool).change(
         "ada", NotificationEvent.ORDER_REFUSED, NotificationPreferenceBody(email=True, websocket=True)
     )
     async with consuming(bus, pool):
         for number, user in enumerate(("bob", "ada", "margin:ada")):
-            event = RiskCheckFailed(f"o-{number}", user, "BTC-USD", "price_band", "too far away", START_MS)
+            event = RiskCheckFailed(f"o-{number}", user, "BTC-USD", "quantity", "quantity is required", START_MS)
             await bus.publish(subjects.RISK_CHECK_FAILED, event, f"refused-{number}")
 
         async def told() -> bool:
@@ -323,7 +326,10 @@ async def test_refused_orders_are_told_to_those_who_want_it(bus: Bus, pool: asyn
     assert [tuple(row) for row in rows] == [
         ("order.refused:ada:o-1", "ada"), ("order.refused:margin:ada:o-2", "ada"),
     ]  # fmt: skip
-    assert await mails(pool) == [("ada@example.org", "Order refused: BTC-USD")]
+    text = "La orden o-1 no se colocó: cantidad: falta."
+    assert await pool.fetchval("SELECT text FROM notifications WHERE notification_id = 'order.refused:ada:o-1'") == text
+    mailed = await pool.fetch("SELECT detail FROM mail_outbox WHERE kind = 'notification'")
+    assert [row["detail"] for row in mailed] == [f"Orden rechazada: BTC-USD\n{text}"]
 
 
 @pytest.mark.usefixtures("users")

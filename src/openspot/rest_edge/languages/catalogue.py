@@ -2,7 +2,8 @@
 
 Whoever tells the user something writes it in English: services send notifications over the bus without knowing the
 user's language. The catalogues have the same texts as templates, with names in braces where values stand. A text that
-no template fits stays English, so a new text is readable before it is translated.
+no template fits stays English, so a new text is readable before it is translated. A value named `reason` is a reason
+that a service gave, which has words of its own (`reasons.py`); one without words stays English as a whole.
 """
 
 import re
@@ -13,6 +14,7 @@ from functools import cache
 
 from openspot.rest_edge.languages.german import GERMAN
 from openspot.rest_edge.languages.portuguese import PORTUGUESE
+from openspot.rest_edge.languages.reasons import reasons_in
 from openspot.rest_edge.languages.spanish import SPANISH
 
 
@@ -31,6 +33,9 @@ CATALOGUES: Mapping[Language, Mapping[str, str]] = {
     Language.PORTUGUESE: PORTUGUESE,
 }
 """Translations by English template. Of two templates that fit a text, the first one counts."""
+
+PAGES: Mapping[Language, str] = {Language.GERMAN: "de", Language.SPANISH: "es", Language.PORTUGUESE: "pt-BR"}
+"""The tags by which the trading screen calls the languages of the catalogues."""
 
 _NAME = re.compile(r"\{(\w+)\}")
 
@@ -58,12 +63,15 @@ def _translated_line(line: str, language: Language) -> str:
     for template in _templates(language):
         found = template.pattern.fullmatch(line)
         if found is not None:
-            return _filled(template.translation, found)
+            return _filled(template.translation, found, language)
     return line
 
 
-def _filled(translation: str, found: re.Match[str]) -> str:
-    return _NAME.sub(lambda name: found[name[1]], translation)
+def _filled(translation: str, found: re.Match[str], language: Language) -> str:
+    values = found.groupdict()
+    if "reason" in values:
+        values["reason"] = reasons_in(PAGES[language]).said(values["reason"]) or values["reason"]
+    return _NAME.sub(lambda name: values[name[1]], translation)
 
 
 @cache

@@ -92,7 +92,7 @@ GERMAN: dict[str, str] = {
     "Your spot account does not have {amount} that no order uses: add funds and try again.": (
         "Ihr Spotkonto hat keine {amount}, die kein Auftrag hält: Zahlen Sie ein und versuchen Sie es erneut."
     ),
-    "The engine refused the charge of {amount}: {code}.": "Die Abbuchung von {amount} wurde abgelehnt: {code}.",
+    "The engine refused the charge of {amount}: {reason}.": "Die Abbuchung von {amount} wurde abgelehnt: {reason}.",
     "Plan {plan} does not exist any more.": "Den Tarif {plan} gibt es nicht mehr.",
     "Asset {asset} does not pay for plan {plan}, only {assets}.": (
         "Mit {asset} lässt sich der Tarif {plan} nicht bezahlen, nur mit {assets}."

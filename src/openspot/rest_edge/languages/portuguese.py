@@ -82,7 +82,7 @@ PORTUGUESE: dict[str, str] = {
     "Your spot account does not have {amount} that no order uses: add funds and try again.": (
         "Sua conta à vista não tem {amount} que nenhuma ordem use: adicione fundos e tente de novo."
     ),
-    "The engine refused the charge of {amount}: {code}.": "A cobrança de {amount} foi recusada: {code}.",
+    "The engine refused the charge of {amount}: {reason}.": "A cobrança de {amount} foi recusada: {reason}.",
     "Plan {plan} does not exist any more.": "O plano {plan} não existe mais.",
     "Asset {asset} does not pay for plan {plan}, only {assets}.": "{asset} não paga o plano {plan}, apenas {assets}.",
     "Your plan {plan} has ended.": "Seu plano {plan} terminou.",

@@ -86,7 +86,7 @@ SPANISH: dict[str, str] = {
     "Your spot account does not have {amount} that no order uses: add funds and try again.": (
         "Tu cuenta al contado no tiene {amount} que no use ninguna orden: añade fondos e inténtalo de nuevo."
     ),
-    "The engine refused the charge of {amount}: {code}.": "Se rechazó el cobro de {amount}: {code}.",
+    "The engine refused the charge of {amount}: {reason}.": "Se rechazó el cobro de {amount}: {reason}.",
     "Plan {plan} does not exist any more.": "El plan {plan} ya no existe.",
     "Asset {asset} does not pay for plan {plan}, only {assets}.": (
         "Con {asset} no se paga el plan {plan}, solo con {assets}."

@@ -32,6 +32,11 @@ it("figures of a reason have the separators of the page", () => {
   expect(detailOf("insufficient USD balance: the order needs 1200.5, 3 is available")).toBe(
     "Nicht genug USD: Der Auftrag braucht 1.200,5, verfügbar sind 3",
   );
+  expect(
+    detailOf("price 1100.5 deviates from the last trade price 1000 by more than 500 bps on BTC-USD"),
+  ).toBe(
+    "Der Preis 1.100,5 weicht auf BTC-USD um mehr als 500 Basispunkte vom Preis des letzten Trades (1.000) ab",
+  );
 });
 
 it("a field and a state within a reason have names", () => {
