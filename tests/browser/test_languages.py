@@ -160,6 +160,29 @@ def test_what_is_wrong_with_a_file_of_transactions_is_told_in_the_language_of_th
     expect(screen.problem()).to_contain_text("Der Aufbau der Kopfzeile ist nicht bekannt: colour, shape")
 
 
+@pytest.mark.parametrize("language", ["de"])
+def test_the_country_of_the_owner_of_an_address_is_chosen_by_its_name_in_the_language_and_sent_as_its_code(
+    new_window: NewWindow, exchange: Exchange, words: Words
+) -> None:
+    trader = exchange.register(f"{secrets.token_hex(6)}@example.com")
+    screen = new_window(trader, locale=LOCALES["de"])
+    page = screen.page
+    screen.go("/withdrawals?withdraw=SOL", words("Withdraw"))
+    page.get_by_role("button", name=words("Add"), exact=True).click()
+    dialog = screen.dialog(words("New address"))
+    dialog.get_by_role("textbox", name=words("Name"), exact=True).fill("Bob")
+    dialog.get_by_role("textbox", name=words("{asset} address on {network}", asset="SOL", network="solana")).fill(
+        "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM"
+    )
+    dialog.get_by_role("checkbox", name=words("It is my own address")).uncheck()
+    dialog.get_by_role("textbox", name=words("Owner's name")).fill("Bob Builder")
+    screen.choose(words("Owner's country"), "Österreich", dialog)
+    dialog.get_by_role("button", name=words("Save it")).click()
+    expect(dialog).to_be_hidden()
+    [saved] = exchange.call("GET", "users/me/withdrawal-addresses", token=trader.tokens["accessToken"])
+    assert saved["beneficiary"] == {"name": "Bob Builder", "country": "AT", "vaspId": None}
+
+
 def test_a_language_is_chosen_before_the_login_without_a_reload_and_stays(new_window: NewWindow) -> None:
     screen = new_window()
     page = screen.page

@@ -1,10 +1,11 @@
 import { Button, Checkbox, Select, Stack, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { Dialog } from "#lib/components/Dialog.tsx";
 import { ProblemNote, WarningNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { rich, t } from "#lib/language.ts";
+import { countries } from "../account/countries.ts";
 import { useMfa } from "../account/queries.ts";
 import { attemptKey, returned, useExchange } from "../api/client.ts";
 import { fieldReason } from "../api/fieldReason.ts";
@@ -12,7 +13,7 @@ import { explain } from "../api/messages.ts";
 import { addressFault, takesTag } from "./addressFormat.ts";
 import classes from "../parts/Fields.module.css";
 import type { Network } from "../api/queries.ts";
-import { ADDRESSES, type SavedAddress, useCountries } from "./queries.ts";
+import { ADDRESSES, type SavedAddress } from "./queries.ts";
 
 const CODE_LENGTH_MIN = 6;
 
@@ -29,7 +30,7 @@ export function AddressDialog({
   const { rest } = useExchange();
   const client = useQueryClient();
   const mfa = useMfa();
-  const countries = useCountries();
+  const data = useMemo(countries, []);
   const [label, setLabel] = useState("");
   const [address, setAddress] = useState("");
   const [tag, setTag] = useState("");
@@ -143,7 +144,7 @@ export function AddressDialog({
                 label={t("Owner's country")}
                 searchable
                 nothingFoundMessage={t("No country of that name")}
-                data={(countries.data ?? []).map((one) => ({ value: one.code, label: one.name }))}
+                data={data}
                 value={country}
                 onChange={setCountry}
               />

@@ -44,13 +44,3 @@ export function useSavedAddresses() {
     enabled: session !== null,
   });
 }
-
-export function useCountries() {
-  const { rest } = useExchange();
-  return useQuery({
-    queryKey: ["countries"],
-    queryFn: ({ signal }) => returned(rest.GET("/api/v1/settings/countries", { signal })),
-    staleTime: Infinity,
-    meta: { isPublic: true },
-  });
-}
