@@ -17,9 +17,10 @@ from openspot.router.orders.engine_orders import (
     place_request,
     placed_record,
     refused_order,
+    status_of,
 )
 from openspot.router.orders.pre_trade import Candidate, first_failure
-from openspot.router.tracked_order import OrderMetadata, record_of
+from openspot.router.tracked_order import OrderMetadata, TrackedOrder, record_of
 from tests.unit.router.orders import SPEC, candidate
 
 NOW_MS = 1_700_000_000_000
@@ -283,3 +284,132 @@ def test_the_fills_are_shown_in_units_of_the_assets() -> None:
     shown = placed_record(order, SPEC, answer, with_fills=True)
     assert (shown.fills, shown.fills_truncated) == ([OrderFill("t1", "99.95", "1.234", "0.3", "USD")], True)
     assert placed_record(order, SPEC, answer, with_fills=False) == record_of(order)
+
+
+def limit_order(**fields: Any) -> TrackedOrder:
+    """The limit buy of 1 BTC at 100 USD that the tests begin from, but for `fields`, as the router follows it."""
+    order = TrackedOrder(
+        order_id="o1", engine_order_id=42, client_order_id=None, user_id="u1", symbol="BTC-USD", side="buy",
+        type="limit", time_in_force="gtc", margin_mode=None, price=Decimal(100), quantity=Decimal(1),
+        filled_quantity=Decimal(0), filled_notional=Decimal(0), remaining_quantity=Decimal(1), fee=Decimal(0),
+        fee_currency="USD", status=OrderStatus.PENDING, reject_reason=None, last_sequence=0, created_ms=NOW_MS,
+        updated_ms=NOW_MS,
+    )  # fmt: skip
+    return msgspec.structs.replace(order, **fields)
+
+
+ICEBERG = {"display_quantity": "0.25", "self_trade_prevention": "cancel_both", "post_only": "refuse"}
+TERMS_OF_ICEBERG = {"display_quantity": Decimal("0.25"), "self_trade_prevention": "cancel_both", "post_only": True}
+
+
+def test_an_order_that_is_sent_has_what_its_user_asked_for_and_nothing_else() -> None:
+    named = {"client_order_id": "mine", "margin_mode": "cross", "time_in_force": "ioc"}
+    assert pending_order(checked(), 42, NOW_MS) == limit_order()
+    assert pending_order(checked(**named, side="sell"), 42, NOW_MS) == limit_order(**named, side="sell")
+    assert pending_order(complete(**ICEBERG), 42, NOW_MS) == limit_order(**TERMS_OF_ICEBERG)
+
+
+def test_a_refused_order_is_kept_with_what_its_user_asked_for_and_its_reason() -> None:
+    refused = {
+        "engine_order_id": None,
+        "status": OrderStatus.REJECTED,
+        "remaining_quantity": Decimal(0),
+        "reject_reason": "no",
+    }
+    draft = candidate(client_order_id="mine", side="sell", **ICEBERG).draft
+    shown = limit_order(client_order_id="mine", side="sell", post_only=True, **refused)
+    assert refused_order(draft, "no", NOW_MS) == shown
+    shown = msgspec.structs.replace(shown, **TERMS_OF_ICEBERG)
+    assert refused_order(draft, "no", NOW_MS, has_complete_rules=True) == shown
+
+
+def test_the_terms_of_an_order_are_sent_under_the_complete_rules_alone() -> None:
+    order = sent(complete(**ICEBERG))
+    assert (order.display_quantity, order.post_only, order.self_trade_prevention) == (
+        2_500, orders_pb2.REFUSE, orders_pb2.SELF_TRADE_PREVENTION_CANCEL_BOTH,
+    )  # fmt: skip
+    assert msgspec.json.decode(order.metadata, type=OrderMetadata) == OrderMetadata(
+        "limit", "gtc", self_trade_prevention="cancel_both", display_quantity="0.25"
+    )
+    stop = sent(complete(type="stop_limit", stop_price="105", client_order_id=None))
+    assert (stop.trigger, stop.trigger_value, stop.has_limit, stop.client_order_id) == (
+        orders_pb2.TRIGGER_FIXED, 10_500, True, "",
+    )  # fmt: skip
+    # A stop price beside another type was always ignored here.
+    ignored = sent(checked(stop_price="105"))
+    assert ignored == sent(checked())
+    assert (ignored.trigger, ignored.display_quantity, ignored.post_only) == (0, 0, orders_pb2.MAY_TAKE)
+
+
+def test_an_order_that_slides_is_sent_as_one() -> None:
+    assert sent(complete(post_only="slide")).post_only == orders_pb2.SLIDE
+
+
+def test_an_order_with_an_end_rests_until_then() -> None:
+    until = {"time_in_force": "gtd", "expires_at": "2090-01-01T00:00:00Z"}
+    order = sent(complete(**until), honour=True)
+    assert (order.type, order.expires_at_ms) == (orders_pb2.GTC, 3_786_912_000_000)
+
+
+def test_an_order_is_kept_with_all_that_the_engine_answers() -> None:
+    given = answer(
+        orders_pb2.ACCEPTED, filled_quantity=2_000, remaining_quantity=3_000, accepted_quantity=5_000,
+        accepted_price=9_990, notional="19.9", fee="0.05",
+    )  # fmt: skip
+    later = {"last_sequence": 9, "created_ms": NOW_MS + 5, "updated_ms": NOW_MS + 5}
+    assert order_in_response(pending_order(checked(), 42, NOW_MS), SPEC, given) == limit_order(
+        **later, price=Decimal("99.9"), quantity=Decimal("0.5"), filled_quantity=Decimal("0.2"),
+        filled_notional=Decimal("19.9"), remaining_quantity=Decimal("0.3"), fee=Decimal("0.05"),
+        status=OrderStatus.PARTIALLY_FILLED,
+    )  # fmt: skip
+    untold = orders_pb2.PlaceOrderResponse(status=orders_pb2.REJECTED, result_code="RISK_NSF", remaining_quantity=7)
+    assert order_in_response(pending_order(checked(), 42, NOW_MS), SPEC, untold) == limit_order(
+        status=OrderStatus.REJECTED, reject_reason="RISK_NSF", remaining_quantity=Decimal(0)
+    )
+
+
+def test_a_market_order_has_no_price_whatever_the_engine_accepted() -> None:
+    pending = pending_order(checked("100", type="market", price=None), 42, NOW_MS)
+    accepted = answer(orders_pb2.ACCEPTED, filled_quantity=10_000, accepted_price=10_200, is_order_completed=True)
+    assert order_in_response(pending, SPEC, accepted).price is None
+
+
+def test_a_cancelled_order_keeps_the_later_one_of_sequences_and_times() -> None:
+    order = limit_order(status=OrderStatus.OPEN, last_sequence=20, updated_ms=NOW_MS + 50)
+    ended = {"status": OrderStatus.CANCELLED, "remaining_quantity": Decimal(0)}
+    assert cancelled_order(order, 12, NOW_MS) == msgspec.structs.replace(order, **ended)
+    assert cancelled_order(order, 21, NOW_MS + 51) == msgspec.structs.replace(
+        order, **ended, last_sequence=21, updated_ms=NOW_MS + 51
+    )
+
+
+@pytest.mark.parametrize(
+    ("order_type", "time_in_force"),
+    [("GTC", "gtc"), ("IOC", "ioc"), ("FOK", "fok"), ("FOK_BUDGET", "fok")],
+)
+def test_an_order_without_a_row_is_kept_with_all_that_the_engine_knows(order_type: str, time_in_force: str) -> None:
+    found = orders_pb2.GetOrderResponse(
+        found=True, order_id=42, external_id="o1", participant_id="u1", symbol="BTC-USD", side=orders_pb2.BUY,
+        status="PARTIALLY_FILLED", price=10_000, quantity=10_000, remaining_quantity=6_000,
+        type=orders_pb2.OrderType.Value(order_type),
+    )  # fmt: skip
+    assert found_order(found, SPEC, NOW_MS) == limit_order(
+        time_in_force=time_in_force, status=OrderStatus.PARTIALLY_FILLED, filled_quantity=Decimal("0.4"),
+        filled_notional=Decimal(40), remaining_quantity=Decimal("0.6"),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        ("PLANNED", OrderStatus.OPEN),
+        ("WAITING", OrderStatus.OPEN),
+        ("OPEN", OrderStatus.OPEN),
+        ("PARTIALLY_FILLED", OrderStatus.PARTIALLY_FILLED),
+        ("FILLED", OrderStatus.FILLED),
+        ("CANCELLED", OrderStatus.CANCELLED),
+        ("REJECTED", OrderStatus.REJECTED),
+    ],
+)
+def test_a_name_of_the_engine_is_a_status(name: str, status: OrderStatus) -> None:
+    assert status_of(orders_pb2.GetOrderResponse(status=name)) is status

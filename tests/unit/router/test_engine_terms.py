@@ -77,6 +77,17 @@ def test_expiry_and_mode_are_sent_with_and_without_a_trigger(mode: SelfTradePrev
     assert {name: stop[name] for name in wanted} == wanted
 
 
+def test_a_displayed_quantity_is_sent_with_and_without_a_trigger_and_kept() -> None:
+    iceberg = draft("limit", display_quantity="0.250")
+    assert sent(iceberg, 7, 2_500) == NOTHING | {"display_quantity": 2_500}
+    assert (
+        sent(draft("stop_limit", stop_price="105", display_quantity="0.250"), 10_500, 2_500)["display_quantity"]
+        == 2_500
+    )
+    assert tracked_terms(iceberg)["display_quantity"] == Decimal("0.250")
+    assert kept_terms(iceberg)["display_quantity"] == "0.25"
+
+
 TERMS = {
     "stop_price": Decimal("105.50"), "trigger_by": "last", "trailing_amount": None, "trailing_bps": None,
     "expires_ms": 3_786_912_000_000, "self_trade_prevention": "cancel_both", "display_quantity": None,

@@ -9,7 +9,7 @@ import pytest
 from openspot.contracts.gen.exchange.v1 import orders_pb2
 from openspot.domain.order import OrderStatus
 from openspot.domain.order_list import ListType
-from openspot.router.orders.draft import draft_of
+from openspot.router.orders.draft import OrderDraft, draft_of
 from openspot.router.orders.engine_orders import Listing, listed_order, orders_of_list, pending_order, place_request
 from openspot.router.orders.pre_trade import BEFORE_BALANCE, Candidate, Reference, first_failure
 from openspot.router.tracked_order import OrderMetadata, TrackedOrder
@@ -96,6 +96,33 @@ def test_the_engine_keeps_the_list_with_each_order() -> None:
     )
     alone = place_request(candidate, 42, honour_time_in_force=True)
     assert msgspec.json.decode(alone.metadata, type=OrderMetadata).list_id is None
+
+
+@pytest.mark.parametrize(
+    ("list_type", "place", "role", "state"),
+    [
+        (ListType.OCO, 1, "take_profit", "active"),
+        (ListType.OCO, 2, "take_profit", "active"),
+        (ListType.OTO, 1, "entry", "active"),
+        (ListType.OTO, 2, "take_profit", "planned"),
+        (ListType.BRACKET, 3, "take_profit", "planned"),
+    ],
+)
+def test_an_order_is_kept_with_its_list_and_its_part_in_it(
+    list_type: ListType, place: int, role: str, state: str
+) -> None:
+    order, draft = pending_order_of(complete(side="sell", price="105"))
+    listed = listed_order(order, draft, Listing("list1", "mine", list_type, place))
+    assert listed == msgspec.structs.replace(
+        order, list_id="list1", client_list_id="mine", list_type=list_type.value, list_role=role, list_state=state
+    )
+    kept = Listing("list1", "mine", list_type, place).kept(draft)
+    assert kept == {"list_id": "list1", "client_list_id": "mine", "list_type": list_type.value, "list_role": role}
+
+
+def pending_order_of(candidate: Candidate) -> tuple[TrackedOrder, OrderDraft]:
+    assert first_failure(candidate, BEFORE_BALANCE) is None
+    return pending_order(candidate, 42, NOW_MS), candidate.draft
 
 
 def test_an_exit_of_an_entry_that_waits_is_compared_with_its_trigger() -> None:
