@@ -258,6 +258,11 @@ def test_an_amount_in_quote_is_the_engines_to_fit_under_the_complete_rules(side:
     assert pending_order(given, 42, NOW_MS).quantity == Decimal(metadata.quantity)
 
 
+def test_an_amount_in_quote_is_the_routers_to_fit_under_the_other_rules() -> None:
+    order = sent(checked("100", type="market", price=None, quantity=None, quote_quantity="50.5"))
+    assert (order.quantity, order.budget) == (4_950, "")
+
+
 def test_only_the_complete_rules_ask_for_a_client_order_id_of_its_own_and_for_fills() -> None:
     plain, asked = sent(checked(client_order_id="mine")), sent(complete(client_order_id="mine"))
     assert (plain.client_order_id, plain.with_fills, plain.budget) == ("", False, "")

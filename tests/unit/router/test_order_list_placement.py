@@ -9,7 +9,7 @@ import pytest
 from openspot.contracts.gen.exchange.v1 import orders_pb2
 from openspot.domain.order import OrderStatus
 from openspot.domain.order_list import ListType
-from openspot.router.orders.draft import OrderDraft, draft_of
+from openspot.router.orders.draft import draft_of
 from openspot.router.orders.engine_orders import Listing, listed_order, orders_of_list, pending_order, place_request
 from openspot.router.orders.pre_trade import BEFORE_BALANCE, Candidate, Reference, first_failure
 from openspot.router.tracked_order import OrderMetadata, TrackedOrder
@@ -39,29 +39,33 @@ def response(**fields: Any) -> orders_pb2.PlaceOrderListResponse:
 
 
 def entry_and_exit() -> list[TrackedOrder]:
-    return pending(complete(), complete(side="sell", price="105"), list_type=ListType.OTO)
+    entry, exit_ = pending(complete(), complete(side="sell", price="105", quantity="0.5"), list_type=ListType.OTO)
+    return [entry, msgspec.structs.replace(exit_, created_ms=NOW_MS + 1)]
 
 
 @pytest.mark.parametrize(
-    ("filled", "remaining", "status"),
+    ("filled", "remaining", "notional", "status"),
     [
-        (0, 10_000, OrderStatus.OPEN),
-        (4_000, 6_000, OrderStatus.PARTIALLY_FILLED),
-        (10_000, 0, OrderStatus.FILLED),
-        (4_000, 0, OrderStatus.CANCELLED),
-        (0, 0, OrderStatus.CANCELLED),
+        (0, 10_000, "", OrderStatus.OPEN),
+        (4_000, 6_000, "40", OrderStatus.PARTIALLY_FILLED),
+        (10_000, 0, "100", OrderStatus.FILLED),
+        (5_000, 0, "50", OrderStatus.CANCELLED),
+        (0, 0, "", OrderStatus.CANCELLED),
     ],
 )
-def test_the_response_tells_what_the_entry_has_filled(filled: int, remaining: int, status: OrderStatus) -> None:
-    given = response(filled_quantity=filled, remaining_quantity=remaining, notional="40")
-    entry, exit_ = orders_of_list(entry_and_exit(), ListType.OTO, SPEC, given)
-    assert (entry.status, entry.filled_quantity, entry.remaining_quantity) == (
-        status, Decimal(filled) / 10_000, Decimal(remaining) / 10_000,
+def test_the_response_tells_what_the_entry_has_filled(
+    filled: int, remaining: int, notional: str, status: OrderStatus
+) -> None:
+    given = response(filled_quantity=filled, remaining_quantity=remaining, notional=notional)
+    before = entry_and_exit()
+    entry, exit_ = orders_of_list(before, ListType.OTO, SPEC, given)
+    common = {"last_sequence": 9, "created_ms": NOW_MS + 5, "updated_ms": NOW_MS + 5}
+    assert entry == msgspec.structs.replace(
+        before[0], **common, status=status, filled_quantity=Decimal(filled) / 10_000,
+        filled_notional=Decimal(notional or 0), remaining_quantity=Decimal(remaining) / 10_000,
     )  # fmt: skip
-    assert (entry.filled_notional, entry.last_sequence, entry.created_ms, entry.updated_ms) == (
-        40, 9, NOW_MS + 5, NOW_MS + 5,
-    )  # fmt: skip
-    assert (exit_.status, exit_.list_state, exit_.remaining_quantity) == (OrderStatus.OPEN, "planned", 1)
+    assert exit_ == msgspec.structs.replace(before[1], **common, status=OrderStatus.OPEN)
+    assert exit_.list_state == "planned"
 
 
 def test_both_exits_of_an_oco_are_open() -> None:
@@ -77,9 +81,11 @@ def test_both_exits_of_an_oco_are_open() -> None:
 def test_a_refused_list_has_rejected_orders_alone() -> None:
     given = response(status=orders_pb2.REJECTED, result_code="LIST_EXIT_WOULD_FILL", sequence=0, timestamp=0)
     for order in orders_of_list(entry_and_exit(), ListType.OTO, SPEC, given):
-        assert (order.status, order.reject_reason, order.remaining_quantity, order.created_ms) == (
-            OrderStatus.REJECTED, "LIST_EXIT_WOULD_FILL", 0, NOW_MS,
+        assert (order.status, order.reject_reason, order.remaining_quantity) == (
+            OrderStatus.REJECTED, "LIST_EXIT_WOULD_FILL", 0,
         )  # fmt: skip
+        # The orders of a list have one time.
+        assert (order.created_ms, order.updated_ms) == (NOW_MS, NOW_MS)
 
 
 def test_the_engine_keeps_the_list_with_each_order() -> None:
@@ -111,18 +117,15 @@ def test_the_engine_keeps_the_list_with_each_order() -> None:
 def test_an_order_is_kept_with_its_list_and_its_part_in_it(
     list_type: ListType, place: int, role: str, state: str
 ) -> None:
-    order, draft = pending_order_of(complete(side="sell", price="105"))
+    candidate = complete(side="sell", price="105")
+    assert first_failure(candidate, BEFORE_BALANCE) is None
+    order, draft = pending_order(candidate, 42, NOW_MS), candidate.draft
     listed = listed_order(order, draft, Listing("list1", "mine", list_type, place))
     assert listed == msgspec.structs.replace(
         order, list_id="list1", client_list_id="mine", list_type=list_type.value, list_role=role, list_state=state
     )
     kept = Listing("list1", "mine", list_type, place).kept(draft)
     assert kept == {"list_id": "list1", "client_list_id": "mine", "list_type": list_type.value, "list_role": role}
-
-
-def pending_order_of(candidate: Candidate) -> tuple[TrackedOrder, OrderDraft]:
-    assert first_failure(candidate, BEFORE_BALANCE) is None
-    return pending_order(candidate, 42, NOW_MS), candidate.draft
 
 
 def test_an_exit_of_an_entry_that_waits_is_compared_with_its_trigger() -> None:
