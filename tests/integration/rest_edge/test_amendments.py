@@ -11,7 +11,7 @@ from openspot.contracts.messages import CancelOpenOrders, CancelOpenOrdersReply,
 from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.http.validation import messages_of
 from openspot.kit.settings import Settings
-from openspot.rest_edge.orders.schemas import AmendmentBatchBody, AmendmentBody
+from openspot.rest_edge.orders.amendment_schemas import AmendmentBatchBody, AmendmentBody
 from tests.integration.rest_edge.test_orders import add_row, remember
 from tests.support.fake_router import FakeRouter
 from tests.support.rest_client import RestClient, running_edge

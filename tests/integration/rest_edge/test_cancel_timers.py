@@ -16,8 +16,8 @@ from openspot.http.validation import messages_of
 from openspot.kit.settings import Settings
 from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.notifications.store import NotificationStore
+from openspot.rest_edge.orders.cancel_schemas import CancelTimerBody
 from openspot.rest_edge.orders.cancel_timers import CancelTimers
-from openspot.rest_edge.orders.schemas import CancelTimerBody
 from openspot.rest_edge.push.queue import PushQueue
 from tests.support.fake_router import FakeRouter
 from tests.support.positions import register_users

@@ -12,16 +12,11 @@ from openspot.http.context import caller, context_of, operation_of
 from openspot.http.errors import HttpError
 from openspot.http.responses import json_response
 from openspot.http.routing import Router
+from openspot.rest_edge.orders.amendment_schemas import AmendmentBatchBody, AmendmentBody
+from openspot.rest_edge.orders.cancel_schemas import BulkCancel
 from openspot.rest_edge.orders.replacements import Replacements
 from openspot.rest_edge.orders.routes import CANCEL, PLACE, ClientOrderIdPath, OrderIdPath
-from openspot.rest_edge.orders.schemas import (
-    AmendmentBatchBody,
-    AmendmentBody,
-    BatchEntry,
-    BulkCancel,
-    Replacement,
-    ReplacementBody,
-)
+from openspot.rest_edge.orders.schemas import BatchEntry, Replacement, ReplacementBody
 from openspot.rest_edge.orders.service import OrderService
 
 _REFUSALS = {

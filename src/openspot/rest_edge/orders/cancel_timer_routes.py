@@ -7,8 +7,8 @@ from openspot.http.context import caller
 from openspot.http.policy import Access, Policy, Scope
 from openspot.http.responses import json_response
 from openspot.http.routing import Router
+from openspot.rest_edge.orders.cancel_schemas import CancelTimer, CancelTimerBody
 from openspot.rest_edge.orders.cancel_timers import CancelTimers
-from openspot.rest_edge.orders.schemas import CancelTimer, CancelTimerBody
 
 _READ = Policy(Access.USER, Scope.READ)
 _SET = Policy(Access.USER, Scope.TRADE, audit=True)

@@ -22,7 +22,7 @@ from openspot.kit.log import get_logger
 from openspot.rest_edge.common.user_rows import lock_users
 from openspot.rest_edge.notifications.store import NotificationStore, OutboxFullError
 from openspot.rest_edge.notifications.templates import orders_cancelled_by_timer
-from openspot.rest_edge.orders.schemas import CancelTimer
+from openspot.rest_edge.orders.cancel_schemas import CancelTimer
 
 log = get_logger("cancel_timers")
 

@@ -26,15 +26,13 @@ from openspot.http.policy import Access, Policy, Scope
 from openspot.http.responses import FastPathResponse, encode_json, json_response, page_response
 from openspot.http.routing import FastPathHandler, Router
 from openspot.http.validation import LowerCase, PrintableText, Symbol, UtcDatetime
+from openspot.rest_edge.orders.cancel_schemas import ORDER_IDS_MAX, BulkCancel, BulkCancelBody
 from openspot.rest_edge.orders.own_trades import OwnTradeFilter, OwnTradePosition
 from openspot.rest_edge.orders.positions import cursor_of, position_of
 from openspot.rest_edge.orders.recent import OrderFilter
 from openspot.rest_edge.orders.schemas import (
     ORDER_ID_PATTERN,
-    ORDER_IDS_MAX,
     BatchEntry,
-    BulkCancel,
-    BulkCancelBody,
     OrderBatchBody,
     OrderSide,
     OwnTrade,

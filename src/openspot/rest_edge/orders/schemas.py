@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from pydantic import (
     BeforeValidator,
@@ -16,7 +16,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-from openspot.contracts.messages import Message, OrderAmendment, OrderRecord, OrderRequest
+from openspot.contracts.messages import Message, OrderRecord, OrderRequest
 from openspot.contracts.messages.message import Count, DecimalText, TimeText, listed
 from openspot.domain.market import SLIPPAGE_BPS_MAX
 from openspot.domain.money import decimal_to_text
@@ -47,10 +47,7 @@ from openspot.http.validation import (
 )
 from openspot.kit.clock import iso_of, ms_from_datetime
 
-ORDER_IDS_MAX = 1000
 BATCH_MAX = 20
-CANCEL_TIMEOUT_S_MIN = 5
-CANCEL_TIMEOUT_S_MAX = 86_400
 CLIENT_ORDER_ID_LENGTH_MAX = 64
 ORDER_ID_PATTERN = r"^[A-Za-z0-9_:-]{1,64}$"
 """It admits more than the edge's own ids, because orders that are placed through the bus have other ids."""
@@ -357,67 +354,6 @@ def checked_order(value: object, *, are_complete: bool) -> OrderBody:
         raise validation_error(messages_of(error.errors())) from None
 
 
-class AmendmentBody(Body):
-    """What an open limit order shall have from now on. What is not given stays as it is; give at least one.
-
-    `quantity` is the whole quantity of the order, with what is filled already. A stop or take profit order that waits
-    for its trigger can get another `stopPrice`, which must not fire at once; one without a price keeps its distance
-    from it. A trailing stop keeps its trigger: to change that, replace the order. An order of a list, also an exit that
-    is planned, gets another `price` or `stopPrice` with which the list still fits together; its quantity is that of all
-    orders of the list, and stays.
-    """
-
-    model_config = example({"price": "65010.50", "quantity": "0.01"})
-
-    price: PositiveDecimal | None = None
-    quantity: PositiveDecimal | None = None
-    stop_price: PositiveDecimal | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def other_terms_stay(cls, data: Any) -> Any:
-        """Refuse another distance or displayed quantity with a reason: the engine has no such change."""
-        if isinstance(data, dict):
-            for name in ("trailingAmount", "trailingBps", "displayQuantity"):
-                if name in data:
-                    raise rule_broken(f"{name} cannot be changed: replace the order")
-        return data
-
-    @model_validator(mode="after")
-    def something_is_given(self) -> Self:
-        """Refuse an amendment of nothing."""
-        if self.price is None and self.quantity is None and self.stop_price is None:
-            raise rule_broken("price, quantity or stopPrice is required")
-        return self
-
-
-class AmendmentOfOrder(AmendmentBody):
-    """An amendment in a batch."""
-
-    model_config = example({"orderId": "01HZX3V9Q2M4N6P8R0T2V4X6", "price": "65010.50"})
-
-    order_id: OrderId = Field(strict=True)
-
-    def to_request(self) -> OrderAmendment:
-        """The amendment as the router receives it."""
-        return OrderAmendment(self.order_id, self.price, self.quantity, self.stop_price)
-
-
-class AmendmentBatchBody(Body):
-    """Amendments of up to BATCH_MAX orders, each order once. They reach the engine together."""
-
-    model_config = example({"orders": [{"orderId": "01HZX3V9Q2M4N6P8R0T2V4X6", "quantity": "0.01"}]})
-
-    orders: Annotated[list[AmendmentOfOrder], Field(min_length=1, max_length=BATCH_MAX)]
-
-    @model_validator(mode="after")
-    def each_order_is_named_once(self) -> Self:
-        """Refuse two amendments of one order: it would be unclear which one holds."""
-        if len({order.order_id for order in self.orders}) < len(self.orders):
-            raise rule_broken("orders must name each order once")
-        return self
-
-
 class ReplaceMode(StrEnum):
     """What becomes of the new order of a replacement if the old one is not cancelled."""
 
@@ -491,58 +427,3 @@ class Replacement(Message, frozen=True):
     order: OrderRecord
     cancelled: OrderRecord | None
     cancel_error: BatchRefusal | None
-
-
-class BulkCancelBody(Body):
-    """Cancels the caller's open orders that match every given property. Without any, it cancels all of them.
-
-    Several orders may have one `clientOrderId`: all that are open are cancelled.
-    """
-
-    model_config = example({"symbol": "BTC-USD", "side": "buy"})
-
-    symbol: Symbol | None = None
-    side: Annotated[OrderSide, LowerCase] | None = None
-    order_ids: Annotated[list[OrderId], Field(min_length=1, max_length=ORDER_IDS_MAX)] | None = None
-    client_order_id: ClientOrderId | None = None
-
-
-class CancelTimerBody(Body):
-    """After how many seconds without a renewal all your open orders are cancelled: 5 to 86400, or 0 to end it."""
-
-    model_config = example({"timeoutSeconds": 60})
-
-    timeout_seconds: int = Field(strict=True, ge=0, le=CANCEL_TIMEOUT_S_MAX)
-
-    @model_validator(mode="after")
-    def leaves_time_to_renew(self) -> Self:
-        """Refuse a time that is too short to be renewed in."""
-        if 0 < self.timeout_seconds < CANCEL_TIMEOUT_S_MIN:
-            raise rule_broken(f"timeoutSeconds must be 0 or at least {CANCEL_TIMEOUT_S_MIN}")
-        return self
-
-
-class CancelTimer(Message, frozen=True):
-    """Your dead man's switch. `cancels_at` is null while no timer runs; `timeout_seconds` is 0 then.
-
-    `fired_at` says when it last cancelled your orders, and `cancelled_orders` how many; null if it never did.
-    """
-
-    timeout_seconds: Count
-    cancels_at: TimeText | None
-    fired_at: TimeText | None
-    cancelled_orders: Count | None
-
-
-class CancelFailure(Message, frozen=True):
-    """An order that was not cancelled, and why."""
-
-    order_id: str
-    reason: str
-
-
-class BulkCancel(Message, frozen=True):
-    """The outcome of a bulk cancel: the ids of the cancelled orders, and the failures."""
-
-    cancelled: list[str]
-    failed: list[CancelFailure]

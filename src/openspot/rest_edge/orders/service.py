@@ -40,6 +40,7 @@ from openspot.kit.bus import Bus, MalformedRequestError, RequestFailedError
 from openspot.kit.clock import NANOSECONDS_PER_MS, Clock
 from openspot.kit.log import get_logger
 from openspot.rest_edge.orders.bulk_cancel import BulkCancelTurns, OpenOrderCancels
+from openspot.rest_edge.orders.cancel_schemas import ORDER_IDS_MAX, BulkCancel, CancelFailure
 from openspot.rest_edge.orders.own_trades import OwnTradeFilter, OwnTradePosition
 from openspot.rest_edge.orders.positions import OrderPosition
 from openspot.rest_edge.orders.recent import OrderFilter, RecentOrderRecords, Window, newer_record
@@ -55,11 +56,8 @@ from openspot.rest_edge.orders.refusals import (
     submit_refusal,
 )
 from openspot.rest_edge.orders.schemas import (
-    ORDER_IDS_MAX,
     BatchEntry,
     BatchRefusal,
-    BulkCancel,
-    CancelFailure,
     OrderBody,
     OwnTrade,
     checked_order,
