@@ -146,7 +146,7 @@ def losses_are_forgiven() -> Fault:
         if kind.get("is_loss"):
             given: Repayment = repay(loan.accrual, amount, dependencies.now_ms())
             loan.accrual, loan.status = given.loan, transfers.LoanStatus.WRITTEN_OFF
-            await transfers.store.save_loan(connection, loan)
+            await transfers.loan_store.save_loan(connection, loan)
         else:
             await add(dependencies, connection, loan, amount, reference)
 

@@ -1,4 +1,4 @@
-"""The margin tables of the simulation, and the functions of `store` and `liquidation_store` on them.
+"""The margin tables of the simulation, and the functions of `store`, `loan_store` and `liquidation_store` on them.
 
 The rules are those of the SQL: a transaction is all or nothing, what it writes is seen by others when it commits, and
 its row locks last until it ends. A killed process loses its open transactions with their locks. A commit may arrive
@@ -18,7 +18,7 @@ from unittest.mock import patch
 import asyncpg
 
 from openspot.kit.clock import datetime_from_ms
-from openspot.margin import liquidation_store, store
+from openspot.margin import liquidation_store, loan_store, store
 from openspot.margin.crossings import RiskBand
 from openspot.margin.interest import LoanAccrual
 from openspot.margin.lifecycle import AccountStatus, LoanStatus, MarginPositionStatus
@@ -233,7 +233,7 @@ class SimulatedPool(Connection):
         yield Connection(*self._parts)
 
 
-# The functions of the store, by their names
+# The functions of the stores, by their names
 
 
 async def account_of_user(connection: Connection, user_id: str) -> MarginAccountRow | None:
@@ -540,7 +540,7 @@ async def open_orders(connection: Connection, account_id: str, limit: int) -> li
 def stored_in_memory() -> Any:
     """Let the margin service keep its rows in a `SimulatedPool`: functions here replace those of the same name."""
     with ExitStack() as stack:
-        for module in (store, liquidation_store):
+        for module in (store, loan_store, liquidation_store):
             for name, found in vars(module).items():
                 if inspect.iscoroutinefunction(found):
                     stack.enter_context(patch.object(module, name, globals()[name]))

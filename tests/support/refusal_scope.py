@@ -27,7 +27,7 @@ SAID_TO_OTHERS = (
     r"domain/fair_price/reference\.py",
     r"http/(brand|brand_mails|coin_pictures|documentation|edge_settings|ended_sessions|inner_requests|json_body|policy|protocol|server)\.py",
     r"http/api_keys/(replays|settings|store)\.py",
-    r"margin/(descriptor|interest|liquidation|liquidator|marks|records|scanner|service|settings|store)\.py",
+    r"margin/(descriptor|interest|liquidation|liquidator|loan_store|marks|records|scanner|service|settings|store)\.py",
     r"market_data/(?!fair_price_board\.py)",
     r"positions/(app|broker_of_record|descriptor|fills|followed_trade|risk|service|settings|timers)\.py",
     r"positions/broker/",

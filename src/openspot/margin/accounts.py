@@ -17,7 +17,7 @@ from openspot.domain.fair_price.crossing import AssetPrice
 from openspot.domain.money import amount_to_text, decimal_to_text
 from openspot.kit.clock import iso_of
 from openspot.kit.database import Connection, Pool, text_of
-from openspot.margin import store
+from openspot.margin import loan_store, store
 from openspot.margin.dependencies import Dependencies
 from openspot.margin.figures import AssetBalance, MarginFigures, Marks, UnpricedError, margin_figures
 from openspot.margin.holdings import Holdings, holdings_of
@@ -67,7 +67,7 @@ async def lock_and_settle(dependencies: Dependencies, account_id: str) -> AsyncI
             account = await store.lock_account(connection, account_id)
             assert account is not None, "accounts are never deleted"
             is_covered = await settle_transfers(dependencies, connection, account_id)
-            loans = await store.loans_of(connection, account_id)
+            loans = await loan_store.loans_of(connection, account_id)
             holdings = await holdings_of(dependencies.queries, account_id, loans, dependencies.offer.assets)
             yield LockedAccount(connection, account, holdings, is_covered)
 
@@ -102,14 +102,14 @@ async def account_record(dependencies: Dependencies, account_id: str) -> MarginA
     """The account as clients see it. Raises EngineError."""
     pool = dependencies.pool
     account = (await store.accounts_by_id(pool, [account_id]))[account_id]
-    loans = await store.loans_of(pool, account_id, all_states=True)
+    loans = await loan_store.loans_of(pool, account_id, all_states=True)
     holdings = await holdings_of(dependencies.queries, account_id, loans, dependencies.offer.assets)
     balances = holdings.balances()
     marks = await marks_for(dependencies, pool, account.user_id)
     figures: MarginFigures | None = None
     with suppress(UnpricedError):
         figures = margin_figures(balances, marks)
-    debts = await store.open_debts(pool)
+    debts = await loan_store.open_debts(pool)
     share = dependencies.settings.margin_buyable_share
     return MarginAccount(
         margin_account_id=account_id,
@@ -147,7 +147,7 @@ async def marks_for(dependencies: Dependencies, connection: Connection | Pool, u
     marks = dependencies.marks.current()
     others = []
     for account_id in await store.accounts_of_same_owner(connection, user_id):
-        loans = await store.loans_of(connection, account_id)
+        loans = await loan_store.loans_of(connection, account_id)
         holdings = await holdings_of(dependencies.queries, account_id, loans, dependencies.offer.assets)
         others.append(holdings.balances())
     return shared(marks, others) if others else marks

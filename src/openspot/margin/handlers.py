@@ -30,7 +30,7 @@ from openspot.engine_client.errors import EngineError
 from openspot.kit.bus import Bus, BusError
 from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
-from openspot.margin import store
+from openspot.margin import loan_store, store
 from openspot.margin.accounts import NoAccountError, account_record, text_or_none
 from openspot.margin.dependencies import Dependencies
 from openspot.margin.figures import (
@@ -127,7 +127,7 @@ class RequestHandlers:
                 raise NoAccountError
             if request.margin_account_id not in (None, account.account_id):
                 raise InvalidRequestError("marginAccountId is not an account of the user", RefusalCode.NOT_FOUND)
-            loans = await store.loans_of(self._dependencies.pool, account.account_id)
+            loans = await loan_store.loans_of(self._dependencies.pool, account.account_id)
             offered = self._dependencies.offer.assets
             holdings = await holdings_of(self._dependencies.queries, account.account_id, loans, offered)
             balances, marks = holdings.balances(), self._dependencies.marks.current()

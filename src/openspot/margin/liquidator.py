@@ -19,7 +19,7 @@ from openspot.contracts.messages import (
 from openspot.domain.money import amount_to_text
 from openspot.kit.clock import datetime_from_ms
 from openspot.kit.log import get_logger
-from openspot.margin import liquidation_store, store
+from openspot.margin import liquidation_store, loan_store, store
 from openspot.margin.accounts import LockedAccount, lock_and_settle, text_or_none
 from openspot.margin.dependencies import Dependencies
 from openspot.margin.figures import UnpricedError, judged_figures
@@ -282,7 +282,7 @@ class Liquidator:
             row.next_at = datetime_from_ms(dependencies.now_ms() + pause_ms(self._pause_ms, row.idle_rounds))
             return False
         for loan_of in account.holdings.loans:
-            loan = await store.loan(connection, loan_of.loan_id)
+            loan = await loan_store.loan(connection, loan_of.loan_id)
             assert loan is not None, "loans are never deleted"
             owed = loan.accrual.owed(dependencies.now_ms())
             amounts = left if pays else losses

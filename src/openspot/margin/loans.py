@@ -4,7 +4,7 @@ from functools import partial
 
 from openspot.contracts.refusals import InvalidRequestError, RefusalCode
 from openspot.kit.clock import datetime_from_ms
-from openspot.margin import store
+from openspot.margin import loan_store, store
 from openspot.margin.accounts import (
     LockedAccount,
     NoAccountError,
@@ -78,7 +78,7 @@ class Loans:
         async with lock_and_settle_of_user(dependencies, user_id) as account:
             account_id = account.account_id
             loan_id = derived_id("loan", account_id, request_id)
-            if await store.loan(account.connection, loan_id) is None:
+            if await loan_store.loan(account.connection, loan_id) is None:
                 await self._check_borrowing(account, asset, amount)
                 await self.add_loan(account, loan_id, asset, amount)
         await self._outcome(account_id, f"margin:{loan_id}:borrow", "the lending pool")
@@ -103,7 +103,7 @@ class Loans:
             created_at=created_at,
             ended_at=None,
         )
-        await store.add_loan(account.connection, loan)
+        await loan_store.add_loan(account.connection, loan)
         await add_funding(dependencies, account.connection, loan)
 
     async def repay(self, request_id: str, user_id: str, loan_id: str, amount: int | None) -> tuple[str, str]:
@@ -112,7 +112,7 @@ class Loans:
         async with lock_and_settle_of_user(dependencies, user_id) as account:
             account_id = account.account_id
             reference = f"margin:{derived_id('repay', account_id, request_id)}"
-            loan = await store.loan(account.connection, loan_id)
+            loan = await loan_store.loan(account.connection, loan_id)
             if loan is None or loan.account_id != account_id:
                 raise InvalidRequestError("loanId is not a loan of the account", RefusalCode.NOT_FOUND)
             if await store.transfer(account.connection, reference) is None:
@@ -188,8 +188,8 @@ class Loans:
         price = dependencies.marks.current().get(asset)
         if price is None or price.buyable is None:
             return None
-        await store.lock_asset(account.connection, asset)
-        debts = await store.open_debts(account.connection, asset)
+        await loan_store.lock_asset(account.connection, asset)
+        debts = await loan_store.open_debts(account.connection, asset)
         return borrowable(price, debts.get(asset, 0), dependencies.settings.margin_buyable_share)
 
     async def _check_limit(self, limit: LimitRule, account: LockedAccount, asset: str, amount: int) -> None:

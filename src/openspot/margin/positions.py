@@ -16,7 +16,7 @@ from openspot.domain.order import Side
 from openspot.domain.symbol import SymbolSpec
 from openspot.kit.clock import datetime_from_ms
 from openspot.kit.database import Connection
-from openspot.margin import store
+from openspot.margin import loan_store, store
 from openspot.margin.accounts import LockedAccount, lock_and_settle, lock_and_settle_of_user, marks_for
 from openspot.margin.dependencies import Dependencies
 from openspot.margin.holdings import holdings_of
@@ -284,7 +284,7 @@ class Positions:
 
     async def _finish_opening(self, account: LockedAccount, position: MarginPositionRow, *, is_first: bool) -> None:
         dependencies, connection = self._dependencies, account.connection
-        loan = None if position.loan_id is None else await store.loan(connection, position.loan_id)
+        loan = None if position.loan_id is None else await loan_store.loan(connection, position.loan_id)
         if loan is not None and loan.status is LoanStatus.REFUSED:
             _fail(position, LoanStatus.REFUSED.value, dependencies.now_ms())
             await store.save_position(connection, position)
@@ -334,7 +334,7 @@ class Positions:
         dependencies, connection = self._dependencies, account.connection
         spec = await dependencies.symbol(position.symbol)
         side = Side.SELL if position.side is Side.BUY else Side.BUY
-        loan = None if position.loan_id is None else await store.loan(connection, position.loan_id)
+        loan = None if position.loan_id is None else await loan_store.loan(connection, position.loan_id)
         quantity = position.quantity if position.closing_quantity is None else position.closing_quantity
         is_part = position.closing_quantity is not None
         if side is Side.BUY and not is_part and loan is not None and loan.status is LoanStatus.ACTIVE:

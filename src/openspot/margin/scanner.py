@@ -19,7 +19,7 @@ from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.leader import LeaderLease
 from openspot.kit.log import get_logger
 from openspot.kit.tasks import is_set_within
-from openspot.margin import store
+from openspot.margin import loan_store, store
 from openspot.margin.crossings import RiskBand
 from openspot.margin.dependencies import Dependencies
 from openspot.margin.figures import Marks
@@ -150,7 +150,7 @@ class Scanner:
 
     async def _read(self, account_ids: list[str]) -> None:
         found = await store.accounts_by_id(self._dependencies.pool, account_ids)
-        loans = await store.loans_of_accounts(self._dependencies.pool, account_ids)
+        loans = await loan_store.loans_of_accounts(self._dependencies.pool, account_ids)
         scanned = self._accounts.risk_bands()
         gate = asyncio.Semaphore(READ_AT_ONCE)
 
@@ -225,7 +225,7 @@ class Scanner:
         dependencies, after, count = self._dependencies, "", 0
         while True:
             async with dependencies.pool.acquire() as connection, connection.transaction():
-                loans = await store.loans_to_accrue(connection, after, ACCRUE_PAGE)
+                loans = await loan_store.loans_to_accrue(connection, after, ACCRUE_PAGE)
                 now_ms = dependencies.now_ms()
                 postings = []
                 for loan in loans:
@@ -233,7 +233,7 @@ class Scanner:
                     if accrued.posting is not None:
                         posting_id, amount = accrued.posting
                         postings.append((posting_id, loan.loan_id, loan.account_id, amount, accrued.loan.posted))
-                await store.post_interest(connection, postings, now_ms)
+                await loan_store.post_interest(connection, postings, now_ms)
                 await store.touch_many(connection, [account_id for _, _, account_id, _, _ in postings])
             count += len(postings)
             if len(loans) < ACCRUE_PAGE:

@@ -19,7 +19,7 @@ from openspot.engine_transfers.model import TransferResult, TransferStatus
 from openspot.kit.clock import datetime_from_ms, utc_datetime
 from openspot.kit.database import Connection
 from openspot.kit.sql import numeric
-from openspot.margin import store
+from openspot.margin import loan_store, store
 from openspot.margin.dependencies import Dependencies
 from openspot.margin.interest import repay
 from openspot.margin.lifecycle import LoanStatus, LoanTrigger, next_loan_status
@@ -51,7 +51,7 @@ class MarginTransferRules:
     async def _settle_loan(
         self, connection: Connection, loan_id: str, transfer: MarginTransferRow, *, is_done: bool
     ) -> None:
-        loan = await store.loan(connection, loan_id)
+        loan = await loan_store.loan(connection, loan_id)
         assert loan is not None, "a loan's transfer is written with the loan"
         if transfer.purpose is Purpose.BORROW:
             now_ms = self._dependencies.now_ms()
@@ -62,7 +62,7 @@ class MarginTransferRules:
             loan.repaying = None
             if is_done:
                 await _repaid(connection, loan, transfer)
-        await store.save_loan(connection, loan)
+        await loan_store.save_loan(connection, loan)
 
 
 async def settle_transfers(dependencies: Dependencies, connection: Connection, account_id: str) -> bool:
@@ -167,14 +167,14 @@ async def add_repayment(
         ),
     )
     loan.repaying = reference
-    await store.save_loan(connection, loan)
+    await loan_store.save_loan(connection, loan)
 
 
 async def _repaid(connection: Connection, loan: MarginLoanRow, transfer: MarginTransferRow) -> None:
     repayment = repay(loan.accrual, transfer.amount, transfer.at_ms)
     if repayment.posting is not None:
         posting_id, amount = repayment.posting
-        await store.add_interest(connection, posting_id, loan.loan_id, amount, transfer.at_ms)
+        await loan_store.add_interest(connection, posting_id, loan.loan_id, amount, transfer.at_ms)
     loan.accrual = repayment.loan
     if not repayment.is_full:
         _move(loan, LoanTrigger.PARTLY_REPAID)
