@@ -1,4 +1,4 @@
-"""The ledger's tables: one transaction for each batch, set-based SQL, no rules.
+"""The ledger's tables: one transaction for each batch, no rules.
 
 There are no deadlocks: every transaction locks the accounts that it changes in one order (house, user, asset) before it
 writes their entries. The house's accounts come last, because every batch needs them. A batch changes an account once,
@@ -8,20 +8,18 @@ Entries are written with COPY. It has no ON CONFLICT and needs none: a transacti
 time fails at the unique key, begins again, and looks up what is written. Trades that the bus delivers again come
 together, after a crash. So a batch looks first only if the one before it, or the start of the process, was such a case.
 
-Numbers travel as text, which PostgreSQL reads as exact decimals.
+The statements on accounts, entries, locks and waiting events are in `statements.py`.
 """
 
-import io
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import asyncpg
 
 from openspot.contracts.messages import LedgerBalance, LedgerHistoryEntry
 from openspot.domain.accounts import AccountKey
 from openspot.domain.ids import FEE_ACCOUNT_ID
-from openspot.domain.money import amount_to_text
 from openspot.kit.clock import iso_from_ms
 from openspot.kit.database import Connection, Pool
 from openspot.ledger.changes import (
@@ -30,99 +28,36 @@ from openspot.ledger.changes import (
     Change,
     ChangedAccount,
     CreditOrDebit,
-    LockKey,
     LockOrUnlock,
-    Recorded,
     accounts_of,
     decide,
 )
 from openspot.ledger.postings import (
     TRADE_REFERENCE,
     JournalEntry,
-    Posting,
     changes_of,
-    lock_order,
     running_balances,
     settlement_marker,
     sums,
+)
+from openspot.ledger.statements import (
+    change_accounts,
+    columns,
+    copy_entries,
+    find_entries,
+    find_locks,
+    lock_accounts,
+    make_accounts,
+    read_accounts,
+    unwritten,
+    write_accounts,
+    write_locks,
+    write_outbox,
 )
 
 ATTEMPTS_MAX = 5
 """A batch begins again if an account was missing, or if another process wrote the same entry; at most this often."""
 
-# Accounts are given to these statements in lock order.
-_LOCK_ACCOUNTS = """
-    SELECT account.user_id, account.asset, account.available::text, account.locked::text, account.version
-    FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS wanted (user_id, asset, place)
-    JOIN ledger_accounts AS account ON account.user_id = wanted.user_id AND account.asset = wanted.asset
-    ORDER BY wanted.place
-    FOR NO KEY UPDATE OF account
-"""
-_READ_ACCOUNTS = """
-    SELECT account.user_id, account.asset, account.available::text, account.locked::text, account.version
-    FROM unnest($1::text[], $2::text[]) AS wanted (user_id, asset)
-    JOIN ledger_accounts AS account ON account.user_id = wanted.user_id AND account.asset = wanted.asset
-"""
-_MAKE_ACCOUNTS = """
-    INSERT INTO ledger_accounts (user_id, asset)
-    SELECT user_id, asset FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS missing (user_id, asset, place)
-    ORDER BY place
-    ON CONFLICT DO NOTHING
-"""
-# Makes, locks and changes accounts in one pass, in the order given. A trade up to the floor of the archive is settled,
-# and its entries may have left: the unique key would not refuse it.
-_CHANGE_ACCOUNTS = """
-    INSERT INTO ledger_accounts AS account (user_id, asset, available, version)
-    SELECT user_id, asset, amount::numeric, 1
-    FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS change (user_id, asset, amount, place)
-    ORDER BY place
-    ON CONFLICT (user_id, asset) DO UPDATE
-    SET available = account.available + excluded.available, version = account.version + 1, updated_at = now()
-    RETURNING user_id, asset, available::text, locked::text, version,
-        (SELECT epoch || '-' || sequence FROM archive_floors WHERE kind = 'entries') AS floor
-"""
-_WRITE_ACCOUNTS = """
-    UPDATE ledger_accounts AS account
-    SET available = changed.available::numeric, locked = changed.locked::numeric, version = changed.version,
-        updated_at = now()
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[])
-        AS changed (user_id, asset, available, locked, version)
-    WHERE account.user_id = changed.user_id AND account.asset = changed.asset
-"""
-_ENTRY_COLUMNS = (
-    "transaction_id",
-    "user_id",
-    "asset",
-    "amount",
-    "balance",
-    "entry_type",
-    "reference_type",
-    "reference_id",
-)
-_FIND_ENTRY_IDS = "SELECT transaction_id FROM ledger_entries WHERE transaction_id = ANY ($1::text[])"
-_FIND_ENTRIES = """
-    SELECT transaction_id, user_id, asset, amount::text FROM ledger_entries WHERE transaction_id = ANY ($1::text[])
-"""
-_FIND_LOCKS = """
-    SELECT user_id, asset, reference_id, direction, amount::text
-    FROM ledger_movements
-    WHERE (user_id, asset, reference_id, direction) IN
-        (SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]))
-"""
-_WRITE_LOCKS = """
-    INSERT INTO ledger_movements (user_id, asset, reference_id, direction, amount)
-    SELECT user_id, asset, reference_id, direction, amount::numeric
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
-        AS movement (user_id, asset, reference_id, direction, amount)
-"""
-_WRITE_OUTBOX = """
-    INSERT INTO ledger_outbox (user_id, asset, transaction_id)
-    SELECT user_id, asset, transaction_id
-    FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY
-        AS change (user_id, asset, transaction_id, place)
-    ORDER BY place
-    RETURNING outbox_id
-"""
 _READ_OUTBOX = """
     SELECT outbox_id, user_id, asset, transaction_id FROM ledger_outbox
     WHERE created_at <= now() - $1::double precision * interval '1 second' AND NOT (user_id = ANY ($3::text[]))
@@ -250,7 +185,7 @@ class LedgerStore:
 
     async def _post_once(self, entries: Sequence[JournalEntry]) -> PostedEntries:
         async with self._pool.acquire() as connection, connection.transaction(isolation="read_committed"):
-            fresh = await _unwritten(connection, entries) if self._expects_repeats else entries
+            fresh = await unwritten(connection, entries) if self._expects_repeats else entries
             states = await _write_entries(connection, fresh)
         self._expects_repeats = len(fresh) < len(entries)
         return PostedEntries({entry.id for entry in fresh}, states)
@@ -259,7 +194,7 @@ class LedgerStore:
         """Store trades that cannot be settled. A repeat is not stored again."""
         # The trade id may contain characters that a text column refuses.
         rows = [(ascii(trade.trade_id)[1:-1], trade.reason, trade.payload) for trade in trades]
-        await self._pool.execute(_REJECT_TRADES, *_columns(rows, 3))
+        await self._pool.execute(_REJECT_TRADES, *columns(rows, 3))
 
     # Credits, debits, locks, unlocks
 
@@ -269,7 +204,7 @@ class LedgerStore:
             try:
                 return await self._apply_once(changes)
             except _AccountsMissingError as missing:
-                await self._make_accounts(missing.accounts)
+                await make_accounts(self._pool, missing.accounts)
             except asyncpg.UniqueViolationError:
                 # Another process wrote one of them at the same time. The next attempt sees that.
                 continue
@@ -278,9 +213,6 @@ class LedgerStore:
     async def _apply_once(self, changes: Sequence[Change]) -> AppliedChanges:
         async with self._pool.acquire() as connection, connection.transaction(isolation="read_committed"):
             return await _apply(connection, changes)
-
-    async def _make_accounts(self, accounts: Collection[AccountKey]) -> None:
-        await self._pool.execute(_MAKE_ACCOUNTS, *_columns(_sorted(accounts), 2))
 
     # Outbox
 
@@ -291,7 +223,7 @@ class LedgerStore:
     async def keep(self, changes: Sequence[ChangedAccount]) -> None:
         """Put unpublished events into the outbox."""
         async with self._pool.acquire() as connection:
-            await _write_outbox(connection, changes)
+            await write_outbox(connection, changes)
 
     @asynccontextmanager
     async def unpublished(self, age_s: float, limit: int, without: Collection[str]) -> AsyncIterator[WaitingEvents]:
@@ -306,7 +238,11 @@ class LedgerStore:
             return
         async with self._pool.acquire() as connection, connection.transaction(isolation="read_committed"):
             rows = await connection.fetch(_READ_OUTBOX, age_s, limit, list(without))
-            states = await _read(connection, {AccountKey(row["user_id"], row["asset"]) for row in rows}) if rows else {}
+            states = (
+                await read_accounts(connection, {AccountKey(row["user_id"], row["asset"]) for row in rows})
+                if rows
+                else {}
+            )
             outbox = WaitingEvents(
                 {
                     row["outbox_id"]: ChangedAccount(account, states[account], row["transaction_id"])
@@ -326,7 +262,7 @@ class LedgerStore:
         if not accounts:
             return {}
         async with self._pool.acquire() as connection:
-            return await _read(connection, accounts)
+            return await read_accounts(connection, accounts)
 
     async def newest_settled(self) -> int:
         """The engine sequence of the newest trade that is settled, 0 before the first."""
@@ -367,38 +303,26 @@ async def apply_with(connection: Connection, changes: Sequence[Change]) -> Appli
     Their events are in the outbox. Raises asyncpg.UniqueViolationError if another process wrote one of the changes at
     the same time; then nothing of the transaction holds.
     """
-    await connection.execute(_MAKE_ACCOUNTS, *_columns(_sorted(accounts_of(changes)), 2))
+    await make_accounts(connection, accounts_of(changes))
     return await _apply(connection, changes)
 
 
 async def _apply(connection: Connection, changes: Sequence[Change]) -> AppliedChanges:
     credits_and_debits = [change for change in changes if isinstance(change, CreditOrDebit)]
     locks = [change for change in changes if isinstance(change, LockOrUnlock)]
-    states = await _lock(connection, accounts_of(changes))
-    recorded = await _find_entries(connection, credits_and_debits)
-    locked_before = await _find_locks(connection, locks)
+    states = await lock_accounts(connection, accounts_of(changes))
+    recorded = await find_entries(connection, credits_and_debits)
+    locked_before = await find_locks(connection, locks)
     decision = decide(changes, states, recorded, locked_before)
     missing = decision.states.keys() - states.keys()
     if missing:
         raise _AccountsMissingError(missing)
     assert not any(sums(changes_of(decision.postings)).values()), "every change sums to zero in each asset"
-    await _copy_entries(connection, decision.postings, decision.balances)
-    await _write_locks(connection, decision.locks)
-    await _write_accounts(connection, decision.states)
-    outbox_ids = await _write_outbox(connection, decision.balance_changes)
+    await copy_entries(connection, decision.postings, decision.balances)
+    await write_locks(connection, decision.locks)
+    await write_accounts(connection, decision.states)
+    outbox_ids = await write_outbox(connection, decision.balance_changes)
     return AppliedChanges(decision, outbox_ids)
-
-
-async def _lock(connection: Connection, accounts: Collection[AccountKey]) -> dict[AccountKey, AccountState]:
-    return _states(await connection.fetch(_LOCK_ACCOUNTS, *_columns(_sorted(accounts), 2)))
-
-
-async def _read(connection: Connection, accounts: Collection[AccountKey]) -> dict[AccountKey, AccountState]:
-    return _states(await connection.fetch(_READ_ACCOUNTS, *_columns(accounts, 2)))
-
-
-def _sorted(accounts: Iterable[AccountKey]) -> list[AccountKey]:
-    return sorted(accounts, key=lock_order)
 
 
 def _up_to(floor: str, entries: Sequence[JournalEntry]) -> list[JournalEntry]:
@@ -413,19 +337,6 @@ def _up_to(floor: str, entries: Sequence[JournalEntry]) -> list[JournalEntry]:
     return archived
 
 
-def _states(rows: Iterable[Iterable[Any]]) -> dict[AccountKey, AccountState]:
-    return {
-        AccountKey(user_id, asset): AccountState(_amount(available), 0 if locked == _ZERO else _amount(locked), version)
-        for user_id, asset, available, locked, version in rows
-    }
-
-
-async def _unwritten(connection: Connection, entries: Sequence[JournalEntry]) -> Sequence[JournalEntry]:
-    rows = await connection.fetch(_FIND_ENTRY_IDS, [entry.marker for entry in entries])
-    written = {row[0] for row in rows}
-    return [entry for entry in entries if entry.marker not in written]
-
-
 async def _write_entries(connection: Connection, entries: Sequence[JournalEntry]) -> dict[AccountKey, AccountState]:
     """Write the postings of `entries`, and add their sums to the accounts. Returns the users' accounts after that."""
     postings = [posting for entry in entries for posting in entry.postings]
@@ -435,84 +346,15 @@ async def _write_entries(connection: Connection, entries: Sequence[JournalEntry]
     if not all_changes:
         return {}
     assert not any(sums(all_changes).values()), "everything sums to zero in each asset"
-    accounts = [*sorted(changes), *sorted(house_changes)]  # in lock order
-    amounts = [f"{all_changes[account]}e-18" for account in accounts]
-    rows = await connection.fetch(_CHANGE_ACCOUNTS, *_columns(accounts, 2), amounts)
-    if (floor := rows[0]["floor"]) is not None and (archived := _up_to(floor, entries)):
+    # In lock order: the house's accounts come last.
+    in_order = dict(sorted(changes.items())) | dict(sorted(house_changes.items()))
+    states, floor = await change_accounts(connection, in_order)
+    if floor is not None and (archived := _up_to(floor, entries)):
         raise _ArchivedError(archived)
-    states = _states(tuple(row)[:_STATE_COLUMNS] for row in rows)
     totals = {account: states[account].total - amount for account, amount in all_changes.items()}
     postings += house_postings
-    await _copy_entries(connection, postings, running_balances(postings, totals))
+    await copy_entries(connection, postings, running_balances(postings, totals))
     return {account: states[account] for account in changes}
 
 
-async def _copy_entries(connection: Connection, postings: Sequence[Posting], balances: Sequence[int]) -> None:
-    if not postings:
-        return
-    # No field contains a tab, a line end or a backslash: the checks of requests and trades refuse them.
-    text = "".join(
-        [
-            f"{transaction_id}\t{user_id}\t{asset}\t{amount}e-18\t{balance}e-18"
-            f"\t{entry_type}\t{reference_type}\t{reference_id}\n"
-            for (transaction_id, (user_id, asset), amount, entry_type, reference_type, reference_id), balance in zip(
-                postings, balances, strict=True
-            )
-        ]
-    )
-    await connection.copy_to_table("ledger_entries", source=io.BytesIO(text.encode()), columns=_ENTRY_COLUMNS)
-
-
-async def _write_accounts(connection: Connection, states: Mapping[AccountKey, AccountState]) -> None:
-    if not states:
-        return
-    rows = [
-        (account.user_id, account.asset, f"{state.available}e-18", f"{state.locked}e-18", state.version)
-        for account, state in states.items()
-    ]
-    await connection.execute(_WRITE_ACCOUNTS, *_columns(rows, 5))
-
-
-async def _find_entries(connection: Connection, changes: Sequence[CreditOrDebit]) -> dict[str, Recorded]:
-    if not changes:
-        return {}
-    rows = await connection.fetch(_FIND_ENTRIES, [change.transaction_id for change in changes])
-    return {
-        transaction_id: Recorded(user_id, asset, _amount(amount)) for transaction_id, user_id, asset, amount in rows
-    }
-
-
-async def _find_locks(connection: Connection, locks: Sequence[LockOrUnlock]) -> dict[LockKey, int]:
-    if not locks:
-        return {}
-    rows = await connection.fetch(_FIND_LOCKS, *_columns([lock.key for lock in locks], 4))
-    return {LockKey(*key): _amount(amount) if key[3] == "lock" else -_amount(amount) for *key, amount in rows}
-
-
-async def _write_locks(connection: Connection, locks: Sequence[LockOrUnlock]) -> None:
-    if not locks:
-        return
-    rows = [(*lock.key, amount_to_text(abs(lock.amount))) for lock in locks]
-    await connection.execute(_WRITE_LOCKS, *_columns(rows, 5))
-
-
-async def _write_outbox(connection: Connection, changes: Sequence[ChangedAccount]) -> list[int]:
-    if not changes:
-        return []
-    rows = [(*change.account, change.transaction_id) for change in changes]
-    return [row[0] for row in await connection.fetch(_WRITE_OUTBOX, *_columns(rows, 3))]
-
-
 _ENTRY_ID_MAX = 2**63 - 1
-_STATE_COLUMNS = 5
-_ZERO = "0.000000000000000000"
-
-
-def _amount(text: str) -> int:
-    """The integer at 18 places for the text of a numeric(38, 18) column, which always has all 18 places."""
-    return int(text.replace(".", ""))
-
-
-def _columns(rows: Iterable[Sequence[object]], width: int) -> list[list[object]]:
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    return columns or [[] for _ in range(width)]
