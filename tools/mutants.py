@@ -219,13 +219,14 @@ class Copy:
         survivors, noticed = [], 0
         codes = self._exit_codes()
         for name in mutants:
-            if codes[name] in UNNOTICED:
+            code = codes.get(name)
+            if code in UNNOTICED:
                 module, function = place_of(name)
                 survivors.append(Survivor(name, module, function, self._change(module, name)))
-            elif codes[name] in NOTICED:
+            elif code in NOTICED:
                 noticed += 1
-            elif seconds is None or codes[name] is not None:
-                raise MutantsError(f"{name} ended with {codes[name]}:\n{answer[-4000:]}")
+            elif seconds is None or code is not None:
+                raise MutantsError(f"{name} ended with {code}:\n{answer[-4000:]}")
         return noticed + len(survivors), tuple(survivors)
 
     def _mutmut(self, *arguments: str, seconds: float | None = None) -> str:
@@ -257,7 +258,8 @@ class Copy:
         codes: dict[str, int | None] = {}
         for file in self.files:
             record = self.folder / "mutants" / f"{file}.meta"
-            if record.exists():
+            # mutmut may have been stopped while it wrote one: none of these mutants counts.
+            with suppress(FileNotFoundError, json.JSONDecodeError):
                 codes |= json.loads(record.read_text("utf-8"))["exit_code_by_key"]
         return codes
 

@@ -132,6 +132,12 @@ def test_with_a_bound_of_time_what_was_not_tried_does_not_count(endless: Copy) -
     assert endless.tried(["first", "second"], 0.1) == (1, ())
 
 
+def test_a_record_that_was_being_written_counts_for_nothing(endless: Copy) -> None:
+    endless.files = ["a.py", "b.py"]
+    (endless.folder / "mutants/b.py.meta").write_text('{"exit_code_by_key": {"third": 1, "fou')
+    assert endless.tried(["first", "third", "fourth"], 0.1) == (1, ())
+
+
 def test_without_a_bound_every_mutant_must_be_tried(endless: Copy, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Copy, "_mutmut", lambda *_, **__: "mutmut's last words")
     assert endless.tried(["first"]) == (1, ())
