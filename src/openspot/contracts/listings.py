@@ -203,9 +203,13 @@ def seed_terms(configuration: MarketConfiguration) -> dict[str, MarketTerms]:
     }
 
 
-def version_of(terms: MarketTerms | None, taker_fee: int, maker_fee: int) -> str:
-    """A text that is another one when a market has other terms or fees."""
-    return hashlib.blake2b(msgspec.json.encode([terms, taker_fee, maker_fee]), digest_size=12).hexdigest()
+def version_of(terms: MarketTerms | None, taker_fee: int, maker_fee: int, changed_at: int) -> str:
+    """A text that is another one after each change of a market, also where the change gives back what was before.
+
+    `changed_at` is the time of its newest change in milliseconds since 1970, 0 before the first.
+    """
+    content = msgspec.json.encode([terms, taker_fee, maker_fee, changed_at])
+    return hashlib.blake2b(content, digest_size=12).hexdigest()
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:

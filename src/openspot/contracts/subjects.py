@@ -43,6 +43,7 @@ RISK_MARGIN_BORROW = "risk.margin.borrow"
 RISK_MARGIN_REPAY = "risk.margin.repay"
 RISK_MARGIN_CLOSE = "risk.margin.close"
 RISK_MARGIN_REDUCE = "risk.margin.reduce"
+RISK_MARGIN_NEEDS = "risk.margin.needs"
 
 # Events
 ORDERS_CREATED = "orders.created"

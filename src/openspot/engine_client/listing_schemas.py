@@ -41,6 +41,7 @@ Reason = Annotated[
         pattern=r"^[^\x00-\x08\x0b-\x1f\x7f]*$",
     ),
 ]
+Version = Annotated[str, StringConstraints(max_length=VERSION_LENGTH_MAX)]
 Milliseconds = Annotated[int, Field(ge=0, le=253_402_300_799_999), NoBoolean]
 
 
@@ -162,15 +163,22 @@ class TermsChange(ReasonedBody):
     offers: Annotated[list[OfferName], Field(max_length=OFFERS_MAX)] | None = None
     payments: PaymentOfferBody | None = None
     staking: StakingOfferBody | None = None
-    version: Annotated[str, StringConstraints(max_length=VERSION_LENGTH_MAX)] | None = None
+    version: Version | None = None
 
 
 class StatusBody(ReasonedBody):
-    """The status that a market is to get at once. Its schedule ends with that."""
+    """The status that a market is to get at once. Its schedule ends with that.
+
+    With the `version` of the market that the operator saw, the change is refused if the market is another one by now.
+    Where margin offers the market, it is delisted only with `marginAsked`: the caller has asked margin about this
+    version of the market, and no account needs it.
+    """
 
     model_config = example({"status": "open", "reason": "the makers are there"})
 
     status: Status
+    version: Version | None = None
+    margin_asked: Annotated[bool, Field(strict=True)] = False
 
 
 class OpeningBody(ReasonedBody):
@@ -198,8 +206,8 @@ class RuleCheck(Message, frozen=True):
 class MarketListing(Message, frozen=True, kw_only=True):
     """A market: the engine's specification, its terms, and whether it takes orders.
 
-    Fees are in basis points. `terms` are null for a symbol that was created without any. `version` is another text when
-    fees or terms are others.
+    Fees are in basis points. `terms` are null for a symbol that was created without any. `version` is another text
+    after each change of fees or terms.
     """
 
     symbol: str

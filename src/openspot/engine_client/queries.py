@@ -7,7 +7,7 @@ from urllib.parse import quote
 import aiohttp
 import msgspec
 
-from openspot.contracts.listings import MarketTerms
+from openspot.contracts.listings import MarketList, MarketTerms
 from openspot.domain.money import MoneyError, parse_decimal, to_scaled
 from openspot.domain.symbol import SymbolSpec
 from openspot.engine_client.errors import EngineRefusedError, EngineUnreachableError
@@ -121,6 +121,13 @@ class EngineQueries:
         except MoneyError as error:
             raise EngineRefusedError(f"the engine's list of symbols cannot be read: {error}") from error
 
+    async def listings(self, version: str) -> MarketList | None:
+        """All markets and assets with their terms as they are now; None if the list still has this version."""
+        found: MarketList | None = await self._get("/api/v1/listings", MarketList, {"version": version})
+        if found is None and not version:
+            raise EngineRefusedError("the engine has no list of markets")
+        return found
+
     async def book(self, symbol: str, depth: int) -> EngineBook | None:
         """The book of `symbol`, at most `depth` levels on each side. None if the engine does not know the symbol."""
         path = f"/api/v1/marketdata/orderbook/{quote(symbol, safe='')}"
@@ -142,14 +149,14 @@ class EngineQueries:
         return response.balances if response is not None else []
 
     async def _get(self, path: str, shape: type[Shape] | Any, query: dict[str, str] | None = None) -> Shape | Any:
-        """The engine's response to a GET of `path`, or None for 404."""
+        """The engine's response to a GET of `path`, or None for 404 and 204."""
         try:
             async with self._session.get(f"{self._url}{path}", params=query) as response:
                 body = await response.read()
                 status = response.status
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise EngineUnreachableError(f"no engine at {self._url}: {error!r}") from error
-        if status == 404:
+        if status in (204, 404):
             return None
         if status != 200:
             raise EngineRefusedError(f"the engine responded with {status} to {path}")

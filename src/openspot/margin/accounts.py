@@ -33,6 +33,13 @@ class NoAccountError(InvalidRequestError):
         super().__init__("the user has no margin account: move collateral into it first", RefusalCode.NOT_FOUND)
 
 
+class MarginRefusedError(InvalidRequestError):
+    """The state of the account does not allow the request. The message gives the reason."""
+
+    def __init__(self, message: str, code: RefusalCode = RefusalCode.MARGIN_REFUSED) -> None:
+        super().__init__(message, code)
+
+
 @dataclass(slots=True)
 class LockedAccount:
     """An account that this transaction has locked. The engine has decided all its transfers except uncovered losses."""

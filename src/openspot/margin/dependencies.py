@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from openspot.contracts.refusals import InvalidRequestError
+from openspot.domain.listing import ENDED, MarketStatus
 from openspot.domain.margin_offer import MarginOffer, margin_offer
 from openspot.domain.market import MarketConfiguration
 from openspot.domain.symbol import SymbolSpec
@@ -36,6 +37,15 @@ class MarginBus(Protocol):
         """Publish an event, and wait until it is stored. Raises BusError."""
 
 
+@dataclass(frozen=True, slots=True)
+class Departures:
+    """The markets of margin whose delisting is scheduled, and those that are delisted, at a `version` of the list."""
+
+    version: str = ""
+    leaving: frozenset[str] = frozenset()
+    ended: frozenset[str] = frozenset()
+
+
 @dataclass(slots=True, kw_only=True)
 class Dependencies:
     """The outside of the service. The composition root passes it, or a test."""
@@ -55,6 +65,7 @@ class Dependencies:
     """Set when `markets` have changed: what is kept of the engine's symbols is old."""
     _symbols: dict[str, SymbolSpec] = field(default_factory=dict)
     _symbols_read_at: float = float("-inf")
+    _departures: Departures = Departures()
     _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
     def turn(self, account_id: str) -> asyncio.Lock:
@@ -64,6 +75,26 @@ class Dependencies:
     def now_ms(self) -> int:
         """Milliseconds since 1970."""
         return self.clock() // NANOSECONDS_PER_MS
+
+    async def departures(self) -> Departures:
+        """The markets that leave margin or have left it, as the engine says now. Raises EngineError."""
+        if not self.settings.follows_listings:
+            return Departures()
+        known = self._departures
+        listed = await self.queries.listings(known.version)
+        if listed is None:
+            return known
+        terms = {market.symbol: market.terms for market in listed.markets}
+        scheduled, ended = set(), set()
+        for symbol in self.offer.markets:
+            found = terms.get(symbol)
+            if found is None or found.status in ENDED:
+                ended.add(symbol)
+            elif any(entry.status == MarketStatus.DELISTING.value for entry in found.schedule):
+                scheduled.add(symbol)
+        self._departures = Departures(listed.version, frozenset(scheduled), frozenset(ended))
+        self.marks.ended = self._departures.ended
+        return self._departures
 
     async def symbols(self) -> dict[str, SymbolSpec]:
         """The engine's symbols with terms, also those that are not traded now. Raises EngineError."""
@@ -83,6 +114,15 @@ class Dependencies:
         """The symbols that are traded now and offered on margin. Raises EngineError."""
         found = await self.symbols()
         return {name: spec for name, spec in found.items() if spec.active and name in self.offer.markets}
+
+    async def paused_symbols(self) -> dict[str, SymbolSpec]:
+        """The symbols of margin that take no orders now, and are not delisted. Raises EngineError."""
+        found, ended = await self.symbols(), (await self.departures()).ended
+        return {
+            name: spec
+            for name, spec in found.items()
+            if not spec.active and name in self.offer.markets and name not in ended
+        }
 
     async def symbol(self, name: str) -> SymbolSpec:
         """One symbol. Raises InvalidRequestError if it is unknown, EngineError if the engine does not answer."""

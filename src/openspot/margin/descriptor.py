@@ -31,6 +31,7 @@ DESCRIPTOR = Descriptor(
                     subjects.RISK_MARGIN_REPAY,
                     subjects.RISK_MARGIN_CLOSE,
                     subjects.RISK_MARGIN_REDUCE,
+                    subjects.RISK_MARGIN_NEEDS,
                 ),
                 requests=(
                     subjects.ORDERS_SUBMIT,

@@ -4,6 +4,8 @@ import re
 from collections.abc import Awaitable, Callable
 from decimal import Decimal
 
+from asyncpg import LockNotAvailableError
+
 from openspot.contracts import subjects
 from openspot.contracts.messages import (
     BorrowMargin,
@@ -14,8 +16,10 @@ from openspot.contracts.messages import (
     CloseMarginPosition,
     GetMarginAccount,
     GetMarginLevel,
+    GetMarketNeeds,
     MarginLevelReply,
     MarginReply,
+    MarketNeedsReply,
     OpenMarginPosition,
     ReduceMarginPositions,
     RepayMargin,
@@ -31,7 +35,8 @@ from openspot.kit.bus import Bus, BusError
 from openspot.kit.database import TRANSIENT_ERRORS
 from openspot.kit.log import get_logger
 from openspot.margin import loan_store, store
-from openspot.margin.accounts import NoAccountError, account_record, text_or_none
+from openspot.margin.accounts import MarginRefusedError, NoAccountError, account_record, text_or_none
+from openspot.margin.departures import market_needs
 from openspot.margin.dependencies import Dependencies
 from openspot.margin.figures import (
     UnpricedError,
@@ -42,7 +47,7 @@ from openspot.margin.figures import (
     margin_figures,
 )
 from openspot.margin.holdings import holdings_of
-from openspot.margin.loans import Loans, MarginRefusedError
+from openspot.margin.loans import Loans
 from openspot.margin.orders import OrderUndecidedError
 from openspot.margin.positions import Positions
 
@@ -76,6 +81,7 @@ class RequestHandlers:
         await bus.serve(subjects.RISK_MARGIN_REPAY, queue, RepayMargin, self.repay, MarginReply.refused)
         await bus.serve(subjects.RISK_MARGIN_CLOSE, queue, CloseMarginPosition, self.close, MarginReply.refused)
         await bus.serve(subjects.RISK_MARGIN_REDUCE, queue, ReduceMarginPositions, self.reduce, MarginReply.refused)
+        await bus.serve(subjects.RISK_MARGIN_NEEDS, queue, GetMarketNeeds, self.needs, MarketNeedsReply.refused)
 
     async def check_margin(self, request: CheckMargin) -> CheckMarginReply:
         """Check an opening. A user without a margin account has no margin, so the check approves nothing."""
@@ -247,6 +253,16 @@ class RequestHandlers:
             )
 
         return await _answered(work)
+
+    async def needs(self, request: GetMarketNeeds) -> MarketNeedsReply:
+        """Which accounts need a market that is to be delisted."""
+        try:
+            _check_symbol(request.symbol)
+            return await market_needs(self._dependencies, request.symbol)
+        except InvalidRequestError as error:
+            return MarketNeedsReply.refused(error.refusal)
+        except (EngineError, LockNotAvailableError, *TRANSIENT_ERRORS) as error:
+            return MarketNeedsReply.refused(_unavailable(error))
 
     async def _done(
         self, account_id: str, *, position_id: str | None = None, loan_id: str | None = None

@@ -70,7 +70,7 @@ def round_orders(
 def sellable_quantities(markets: Markets, balances: Balances) -> dict[str, int] | None:
     """The smallest quantity of each asset that can be sold in the markets of the orders. None without prices.
 
-    While a price is not sure, any quantity counts, so that nothing becomes a loss at such a price.
+    While a price is not sure or a market takes no orders, any quantity counts, so that nothing becomes a loss then.
     """
     if not _are_priced(balances, markets.marks):
         return None
@@ -79,7 +79,7 @@ def sellable_quantities(markets: Markets, balances: Balances) -> dict[str, int] 
         own = balances[spec.base]
         side, sold = (Side.SELL, spec.base) if own.held > own.debt else (Side.BUY, spec.quote)
         needed = 1
-        if is_sure(spec, markets.marks):
+        if spec.active and is_sure(spec, markets.marks):
             bound = worst_price(spec, side, markets.marks, markets.bound_bps)
             needed = smallest_limit_order(spec, markets.limits[symbol], bound)
             if side is Side.BUY:

@@ -269,7 +269,7 @@ class Liquidator:
             row.next_at = datetime_from_ms(dependencies.now_ms() + INSURANCE_MS)
             return False
         balances = account.holdings.balances(dependencies.now_ms())
-        sellable = sellable_quantities(await self._markets(), balances)
+        sellable = sellable_quantities(await self._markets(with_paused=True), balances)
         if sellable is None:
             row.next_at = datetime_from_ms(dependencies.now_ms() + WAIT_MS)
             return False
@@ -322,9 +322,11 @@ class Liquidator:
         balances = account.holdings.balances(now_ms)
         return round_orders(await self._markets(), balances, free, idle_rounds, self._slices, now_ms)
 
-    async def _markets(self) -> Markets:
+    async def _markets(self, *, with_paused: bool = False) -> Markets:
         dependencies = self._dependencies
         settings, symbols = dependencies.settings, await dependencies.symbols_on_margin()
+        if with_paused:
+            symbols |= await dependencies.paused_symbols()
         return Markets(
             symbols,
             dependencies.markets.limits,

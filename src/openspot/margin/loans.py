@@ -7,12 +7,14 @@ from openspot.kit.clock import datetime_from_ms
 from openspot.margin import loan_store, store
 from openspot.margin.accounts import (
     LockedAccount,
+    MarginRefusedError,
     NoAccountError,
     ensure_account,
     lock_and_settle,
     lock_and_settle_of_user,
     marks_for,
 )
+from openspot.margin.departures import refuse_new_collateral, refuse_new_risk
 from openspot.margin.dependencies import Dependencies
 from openspot.margin.figures import UnpricedError, UnsurePriceError, involved
 from openspot.margin.interest import new_loan, yearly_rate
@@ -29,13 +31,6 @@ from openspot.margin.transfers import add_collateral_transfer, add_funding, add_
 
 LOANS_MAX = 50
 """An account has at most this many loans that are not repaid."""
-
-
-class MarginRefusedError(InvalidRequestError):
-    """The state of the account does not allow the request. The message gives the reason."""
-
-    def __init__(self, message: str, code: RefusalCode = RefusalCode.MARGIN_REFUSED) -> None:
-        super().__init__(message, code)
 
 
 class Loans:
@@ -65,7 +60,7 @@ class Loans:
                 if amount < 0:
                     await self._check_outflow(account, asset, -amount)
                 else:
-                    self._check_inflow(account, asset)
+                    await self._check_inflow(account, asset)
                 await add_collateral_transfer(
                     dependencies, account.connection, reference, account_id, user_id, asset, amount
                 )
@@ -165,17 +160,22 @@ class Loans:
         if asset in self._dependencies.offer.assets and has_debt(account.holdings.balances()):
             await self._check_limit(outflow_error, account, asset, amount)
 
-    def _check_inflow(self, account: LockedAccount, asset: str) -> None:
-        """Raise MarginRefusedError for an asset that never had a price: with it the account would have no level."""
+    async def _check_inflow(self, account: LockedAccount, asset: str) -> None:
+        """Raise MarginRefusedError for an asset that never had a price: with it the account would have no level.
+
+        And for one that brings the account to need a market that is delisted soon.
+        """
         if asset not in self._dependencies.marks.current() and asset not in involved(account.holdings.balances()):
             raise MarginRefusedError(
                 f"no mark price for {asset}: it would secure nothing. Wait until it is traded",
                 RefusalCode.NO_MARK_PRICE,
             )
+        await refuse_new_collateral(self._dependencies, account, asset)
 
     async def _check_borrowing(self, account: LockedAccount, asset: str, amount: int) -> None:
         if account.account.status is not AccountStatus.ACTIVE:
             raise MarginRefusedError(f"the margin account is {account.account.status}")
+        await refuse_new_risk(self._dependencies, account, "asset", asset)
         left = await self.borrowable(account, asset)
         await self._check_limit(partial(borrowing_error, borrowable=left), account, asset, amount)
 

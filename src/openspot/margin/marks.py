@@ -41,6 +41,8 @@ class MarkPriceCache:
         self._valuation_asset = valuation_asset
         self._markets = markets
         self._fair_prices = FairPrices(bus, monotonic, stale_s)
+        self.ended: Collection[str] = ()
+        """Markets that are delisted: their last price is no link between others any more."""
 
     async def follow(self) -> None:
         """Follow the published prices."""
@@ -60,4 +62,8 @@ class MarkPriceCache:
         return asset_prices(self._valuation_asset, self._prices())
 
     def _prices(self) -> dict[str, FairPrice]:
-        return {symbol: price for symbol, price in self._fair_prices.all().items() if symbol in self._markets}
+        return {
+            symbol: price
+            for symbol, price in self._fair_prices.all().items()
+            if symbol in self._markets and symbol not in self.ended
+        }

@@ -17,7 +17,14 @@ from openspot.domain.symbol import SymbolSpec
 from openspot.kit.clock import datetime_from_ms
 from openspot.kit.database import Connection
 from openspot.margin import loan_store, store
-from openspot.margin.accounts import LockedAccount, lock_and_settle, lock_and_settle_of_user, marks_for
+from openspot.margin.accounts import (
+    LockedAccount,
+    MarginRefusedError,
+    lock_and_settle,
+    lock_and_settle_of_user,
+    marks_for,
+)
+from openspot.margin.departures import refuse_new_risk
 from openspot.margin.dependencies import Dependencies
 from openspot.margin.holdings import holdings_of
 from openspot.margin.interest import MINUTE_MS
@@ -28,7 +35,7 @@ from openspot.margin.lifecycle import (
     MarginPositionTrigger,
     next_position_status,
 )
-from openspot.margin.loans import Loans, MarginRefusedError
+from openspot.margin.loans import Loans
 from openspot.margin.opening import MarginDecision, OpeningRequest, RefusalReason, borrowing, check_margin, price_of
 from openspot.margin.order_sizes import cost_price, lot_of, part_error, smallest_market_order
 from openspot.margin.orders import (
@@ -237,6 +244,7 @@ class Positions:
         positions = await store.positions_of(account.connection, account.account_id)
         if len(positions) >= POSITIONS_MAX:
             raise MarginRefusedError(f"the account has {POSITIONS_MAX} positions already")
+        await refuse_new_risk(self._dependencies, account, "symbol", request.base, request.quote)
         marks = await marks_for(self._dependencies, account.connection, account.account.user_id)
         required = [each.required_margin for each in positions]
         left = await self._loans.borrowable(account, request.base if request.side is Side.SELL else request.quote)

@@ -12,6 +12,7 @@ from openspot.contracts.messages import ExecutedTrade, MarginPositionUpdated
 from openspot.domain.accounts import MARGIN_PREFIX
 from openspot.domain.margin_offer import margin_offer
 from openspot.engine_client.commands import EngineCommands
+from openspot.engine_client.errors import EngineError
 from openspot.engine_client.live_markets import followed_markets
 from openspot.engine_client.queries import EngineQueries
 from openspot.http.server import serve_health
@@ -19,6 +20,7 @@ from openspot.kit.bus import Bus
 from openspot.kit.clock import Clock, system_clock
 from openspot.kit.leader import Leader
 from openspot.kit.lease import Lease
+from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.service_frame import ServiceFrame
 from openspot.margin import liquidation_store, store
@@ -34,9 +36,12 @@ from openspot.margin.positions import Positions
 from openspot.margin.scanner import Scanner
 from openspot.margin.settings import MarginSettings
 
+log = get_logger("margin")
+
 NAME = "margin"
 KEY = "scanner"
 CONNECTIONS_MAX = 12
+DEPARTURES_PAUSE_S = 1.0
 SCANS_MISSED_MAX = 3
 """Not ready when the newest scan is older than this many intervals."""
 
@@ -53,10 +58,11 @@ async def run(settings: MarginSettings, stop: asyncio.Event, *, clock: Clock = s
     async with ServiceFrame(NAME, settings, stop) as frame:
         bus = await frame.connect_bus()
         await bus.ensure_streams()
-        markets_changed = asyncio.Event()
+        markets_changed, departures_changed = asyncio.Event(), asyncio.Event()
 
         async def note_change() -> None:
             markets_changed.set()
+            departures_changed.set()
 
         markets = await followed_markets(settings, frame, note_change)
         pool = await frame.connect_database(CONNECTIONS_MAX)
@@ -80,6 +86,7 @@ async def run(settings: MarginSettings, stop: asyncio.Event, *, clock: Clock = s
             offer=offer,
             markets_changed=markets_changed,
         )
+        frame.start("departures", _follow_departures(dependencies, departures_changed))
         loans = Loans(dependencies)
         positions = Positions(dependencies, loans)
         leader = MarginLeader(dependencies, positions, bus)
@@ -154,6 +161,19 @@ class MarginLeader:
     async def _take_position(self, subject: str, event: MarginPositionUpdated) -> None:
         if self._scanner is not None and event.margin_account_id.startswith(MARGIN_PREFIX):
             self._scanner.mark([event.margin_account_id])
+
+
+async def _follow_departures(dependencies: Dependencies, changed: asyncio.Event) -> None:
+    """Know which markets are delisted, also while nobody asks for anything."""
+    while True:
+        changed.clear()
+        try:
+            await dependencies.departures()
+        except EngineError as error:
+            log.warning("the markets that leave margin are not known", error=str(error))
+            await asyncio.sleep(DEPARTURES_PAUSE_S)
+        else:
+            await changed.wait()
 
 
 async def _check_liquidations(dependencies: Dependencies) -> None:

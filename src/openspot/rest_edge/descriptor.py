@@ -63,6 +63,7 @@ DESCRIPTOR = Descriptor(
                     subjects.RISK_MARGIN_REPAY,
                     subjects.RISK_MARGIN_CLOSE,
                     subjects.RISK_MARGIN_REDUCE,
+                    subjects.RISK_MARGIN_NEEDS,
                 ),
                 # The money of a paid payment enters the platform as a deposit into house:payments. What operators
                 # record of the house's money comes in and goes out the same way.

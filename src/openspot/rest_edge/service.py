@@ -229,6 +229,7 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
         operators=await make_operator_services(
             settings,
             pool,
+            bus,
             frame,
             tokens=tokens,
             ended=users.ended,

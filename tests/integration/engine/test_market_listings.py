@@ -81,6 +81,19 @@ async def buy(engine: EngineClient, quantity: int = 100, **fields: Any) -> pb.Pl
     return await engine.place(symbol="DOGE-USD", price=1_000, quantity=quantity, **fields)
 
 
+async def schedule_delisting(engine: EngineClient, symbol: str, in_ms: int = 3_600_000) -> Any:
+    """The market, whose delisting is scheduled from now on."""
+    schedule = [{"status": "delisting", "at": int(time.time() * 1000) + in_ms}]
+    return await call(engine, "PATCH", f"/{symbol}", {"schedule": schedule, "reason": "it ends"})
+
+
+async def delist_on_margin(engine: EngineClient, symbol: str) -> None:
+    """Delist a market that margin offers, as a caller who has asked margin."""
+    version = (await schedule_delisting(engine, symbol))["version"]
+    body = {"status": "delisting", "reason": "it ends", "version": version, "marginAsked": True}
+    await call(engine, "PUT", f"/{symbol}/status", body)
+
+
 async def test_a_coin_and_its_market_are_listed_in_one_step_and_trade_at_once(engine: EngineClient) -> None:
     before = await listed(engine)
     body = await list_doge(engine)
@@ -331,7 +344,7 @@ async def test_delisting_ends_waiting_orders_and_whole_lists_and_frees_their_fun
     assert (await engine.orders.PlaceOrderList(listed_orders)).status == pb.ACCEPTED
     await engine.place("sell", "85", "1", order_id=21, **stop)
     await engine.place("buy", "99", "1", order_id=22)
-    await call(engine, "PUT", "/BTC-USD/status", {"status": "delisting", "reason": "it ends"})
+    await delist_on_margin(engine, "BTC-USD")
 
     async def is_delisted() -> bool:
         return bool((await market(engine, "BTC-USD"))["terms"]["status"] == "delisted")
@@ -341,6 +354,44 @@ async def test_delisting_ends_waiting_orders_and_whole_lists_and_frees_their_fun
     balances = await engine.balances()
     held = {asset: (row.locked, row.reserved) for asset, row in balances.items()}
     assert held == {"USD": ("0", "0"), "BTC": ("0", "0")}
+
+
+async def test_a_market_of_margin_is_delisted_only_for_who_asked_margin_about_it_as_it_is(engine: EngineClient) -> None:
+    path, wanted = "/BTC-USD/status", {"status": "delisting", "reason": "it ends", "marginAsked": True}
+    seen = (await call(engine, "GET", "/BTC-USD"))["version"]
+    refusal = await call(engine, "PUT", path, wanted | {"version": seen}, 409)
+    assert (refusal["code"], "schedule its delisting first" in refusal["message"]) == ("DELISTING_NOT_SCHEDULED", True)
+    scheduled = await schedule_delisting(engine, "BTC-USD")
+    unasked = {"status": "delisting", "reason": "it ends", "version": scheduled["version"]}
+    # Whoever names no version asked about a market of any other time.
+    for body in (unasked, unasked | {"marginAsked": False}, wanted):
+        assert (await call(engine, "PUT", path, body, 409))["code"] == "MARGIN_NOT_ASKED"
+    # Margin offered it for a moment in between: what margin said before that is worth nothing.
+    entries = {"schedule": scheduled["terms"]["schedule"], "reason": "it ends"}
+    await call(engine, "PATCH", "/BTC-USD", {"schedule": [], "reason": "it goes on"})
+    again = await call(engine, "PATCH", "/BTC-USD", entries)
+    assert again["terms"] == scheduled["terms"]
+    stale = await call(engine, "PUT", path, wanted | {"version": scheduled["version"]}, 409)
+    assert stale["code"] == "MARKET_CHANGED"
+    assert (await market(engine, "BTC-USD"))["terms"]["status"] == "open"
+    refused = await engine.request("DELETE", "/api/v1/admin/symbols/BTC-USD", None, engine.headers)
+    assert (refused[0], refused[1]["message"]) == (400, "symbol: BTC-USD is offered on margin: delist it first")
+    ended = await call(engine, "PUT", path, wanted | {"version": again["version"]})
+    assert ended["terms"]["status"] == "delisting"
+
+
+async def test_the_engine_delists_a_market_of_margin_never_by_itself(engine: EngineClient) -> None:
+    await list_doge(engine)
+    await schedule_delisting(engine, "BTC-USD", 300)
+    await schedule_delisting(engine, "DOGE-USD", 900)
+
+    async def doge_is_delisted() -> bool:
+        return await status_of(engine) == "delisted"
+
+    # The schedule worked on after the time of the first one.
+    await eventually(doge_is_delisted)
+    waiting = (await market(engine, "BTC-USD"))["terms"]
+    assert (waiting["status"], [entry["status"] for entry in waiting["schedule"]]) == ("open", ["delisting"])
 
 
 async def test_only_services_and_administrators_change_a_listing(engine: EngineClient) -> None:

@@ -503,6 +503,7 @@ HOSTILE: dict[str, tuple[dict[str, Any], dict[str, tuple[str, ...]]]] = {
         {"requestId": "r", "userId": "alice", "symbol": "BTC-USD", "side": "sell", "quantity": "1"},
         REQUEST | ORDER,
     ),
+    "risk.margin.needs": ({"symbol": "BTC-USD"}, {"symbol": ORDER["symbol"]}),
 }
 """A sound request of each subject, and hostile values of its fields."""
 TABLES = ("margin_accounts", "margin_loans", "margin_positions", "margin_transfers", "margin_reductions")

@@ -19,7 +19,7 @@ from openspot.contracts.messages import (
 )
 from openspot.contracts.refusals import RefusalCode
 from openspot.domain.fair_price.model import PriceState
-from tests.integration.engine.test_market_listings import AS_CAROL, DOGE_USD, LISTINGS
+from tests.integration.engine.test_market_listings import AS_CAROL, DOGE_USD, LISTINGS, delist_on_margin
 from tests.support.databases import TestDatabases
 from tests.support.margin import MarginMarket, margin_market
 from tests.support.waiting import eventually
@@ -130,9 +130,8 @@ async def test_a_position_whose_market_is_delisted_says_so_and_goes_on(market: M
     await market.place("sell", "100", "1", "bob")
     opened = await market.open("alice", "buy", "1", "2")
     assert opened.position_id is not None, opened
-    path, headers = f"{LISTINGS}/BTC-USD/status", market.engine.headers | AS_CAROL
-    status, reply = await market.engine.request("PUT", path, {"status": "delisting", "reason": "it ends here"}, headers)
-    assert status == 200, reply
+    # By a caller of the engine who says that margin was asked, and did not ask.
+    await delist_on_margin(market.engine, "BTC-USD")
     refused = "symbol is not traded now: BTC-USD takes no orders"
 
     async def all_say_so() -> bool:

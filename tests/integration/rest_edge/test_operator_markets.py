@@ -1,6 +1,7 @@
 """Markets as operators of the edge see them: who may list and change one, what the trail keeps, what users see."""
 
 import json
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -133,6 +134,21 @@ async def test_delisting_by_the_route_of_the_status_needs_its_own_permission(
             "PUT", "/operator/markets/BTC-USD/status", {"status": "delisting", "reason": "by the wrong way"}
         )
         assert (refused.status, refused.code) == (400, "VALIDATION_FAILED")
+
+
+async def test_while_margin_is_silent_a_market_of_margin_is_not_delisted(live: Settings, pool: asyncpg.Pool) -> None:
+    async with edge_and_engine(live) as edge:
+        await make_operator(edge, pool, "ada@example.org", OperatorRole.MARKET_OPERATIONS)
+        delisting = "/operator/markets/BTC-USD/delisting", {"reason": "the coin has ended"}
+        refused = await edge("POST", *delisting)
+        assert (refused.status, refused.code) == (409, "DELISTING_NOT_SCHEDULED")
+        schedule = [{"status": "delisting", "at": int(time.time() * 1000) + 3_600_000}]
+        changed = await edge("PATCH", "/operator/markets/BTC-USD", {"schedule": schedule, "reason": "it ends"})
+        assert changed.status == 200
+        refused = await edge("POST", *delisting)
+        assert (refused.status, refused.code) == (503, "SERVICE_UNAVAILABLE")
+        assert "margin does not say whether an account needs the market" in str(refused.message)
+        assert (await edge("GET", "/operator/markets/BTC-USD")).body == changed.body
 
 
 async def test_without_an_engine_nothing_is_changed_and_503_says_so(live: Settings, pool: asyncpg.Pool) -> None:

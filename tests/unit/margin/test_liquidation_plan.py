@@ -228,6 +228,13 @@ def test_at_a_price_that_is_not_sure_any_quantity_can_be_sold_and_without_one_no
     assert sellable_quantities(markets(), {**LONG, "SOL": AssetBalance(held=1)}) is None
 
 
+def test_while_a_market_takes_no_orders_what_it_would_sell_is_no_loss() -> None:
+    view = markets()
+    paused = view._replace(symbols={symbol: replace(spec, active=False) for symbol, spec in view.symbols.items()})
+    assert sellable_quantities(paused, LONG) == {"BTC": 1}
+    assert sellable_quantities(paused, SHORT) == {"USD": 1}
+
+
 def test_a_market_is_sure_if_the_prices_of_both_its_assets_are() -> None:
     marks = markets().marks
     assert is_sure(spec_of("BTC-USD"), marks)

@@ -142,3 +142,21 @@ def test_a_liquidation_trades_within_two_percent_and_pauses_ten_seconds_between_
     settings = MarginSettings()
     assert (settings.margin_liquidation_bps, settings.margin_liquidation_pause_s) == (200, 10)
     assert settings.margin_buyable_share == 1
+
+
+def test_a_delisted_market_leaves_no_price_behind_that_hides_the_way_over_another() -> None:
+    bus = PriceBus()
+    bus.marks = MarkPriceCache(
+        bus,
+        "USD",
+        {"BTC-USD", "BTC-USDT", "USDT-USD"},
+        STALE_S,
+        lambda: bus.seconds,  # type: ignore[arg-type]
+    )
+    usdt, btc = event("1", 1, symbol="USDT-USD"), event("101", 1, symbol="BTC-USDT")
+    bus.publish(event("100", 1), usdt, btc)
+    bus.seconds = STALE_S + 1
+    bus.publish(event("1", 2, symbol="USDT-USD"), event("101", 2, symbol="BTC-USDT"))
+    assert bus.bitcoin == (100, PriceState.STALE)
+    bus.marks.ended = {"BTC-USD"}
+    assert bus.bitcoin == (101, PriceState.GOOD)

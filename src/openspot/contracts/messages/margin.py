@@ -151,6 +151,29 @@ class ReduceMarginPositions(Message, frozen=True):
     quantity: str | None = None
 
 
+class GetMarketNeeds(Message, frozen=True):
+    """Request `risk.margin.needs`: which margin accounts need a market that is to be delisted. It changes nothing."""
+
+    symbol: str
+
+
+class MarketNeedsReply(RefusableReply, frozen=True):
+    """Reply of `risk.margin.needs`: how many accounts need the market, and why.
+
+    `is_leaving` says that its delisting is scheduled: margin takes nothing new that needs it, so the counts only fall.
+    `positions` are those on the market that have not ended. `held` and `owed` are the numbers of the accounts that hold
+    or owe an asset for which they need it. A refusal has `error` and `code`.
+    """
+
+    NOTHING = (False, 0, 0, {}, {})
+
+    is_leaving: bool
+    accounts: int
+    positions: int
+    held: dict[str, int]
+    owed: dict[str, int]
+
+
 class MarginBalance(Message, frozen=True):
     """A margin account's holding of an asset, and its debt: the principal `borrowed`, and `interest` in addition.
 

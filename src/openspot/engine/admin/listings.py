@@ -12,6 +12,7 @@ from openspot.domain.money import MoneyError, scaled_to_text, to_scaled
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SymbolSpec, specification_error
 from openspot.engine.admin.acting import Acting
+from openspot.engine.admin.margin_markets import deletion_fault
 from openspot.engine.core.protocol import SymbolPhase
 from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, CreateSymbol, decode_results
 from openspot.engine.intake.command_intake import CommandIntake
@@ -187,9 +188,11 @@ class Listings:
         return replace(known, taker_fee_bps=taker, maker_fee_bps=maker, active=active)
 
     async def delete_symbol(self, name: str, acting: Acting) -> SymbolSpec:
-        """Delete a symbol that has no open orders (facts B4.4-10, B4.4-15)."""
+        """Delete a symbol that has no open orders (facts B4.4-10, B4.4-15), and that margin does not need."""
         async with self._turn:
             known = self.symbol(name)
+            if fault := deletion_fault(name, self._directory.terms.get(known.symbol_id)):
+                raise ListingError(ResultCode.UNSUPPORTED_COMMAND, fault)
             action = acting.note("symbols.delete", ("symbol", name), symbol_fields(known), {})
             await self._carry_out(Command(CommandKind.DELETE_SYMBOL, symbol=known.symbol_id), (), name, action)
             return known

@@ -8,8 +8,7 @@ from fastapi import Path, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from openspot.contracts.listings import MarketList, version_of
-from openspot.domain.listing import MarketStatus
+from openspot.contracts.listings import MarketList
 from openspot.engine.admin.acting import acting_by
 from openspot.engine.admin.listing_routes import listings_of
 from openspot.engine.admin.listings import ListingError
@@ -42,6 +41,10 @@ _READ = Policy(Access.ADMIN | Access.SERVICE)
 _CHANGE = Policy(Access.ADMIN | Access.SERVICE, audit=True)
 _UNKNOWN = {404: "no such market"}
 _OUTDATED = {409: "the market is not as the operator saw it: MARKET_CHANGED"}
+_NOT_NOW = {
+    409: "the market is not as the operator saw it: MARKET_CHANGED; or margin offers it, and its delisting is not"
+    " scheduled, or nobody asked margin: DELISTING_NOT_SCHEDULED, MARGIN_NOT_ASKED"
+}
 _INVALID = {400: "a field breaks a rule; the details name each"}
 
 
@@ -130,14 +133,14 @@ def _change_routes(engine: Engine, listings: MarketListings) -> Router:
         return json_response(market_listing(changed))
 
     @router.put(
-        "/{symbol}/status", _CHANGE, response=MarketListing, refusals=_UNKNOWN | _INVALID,
+        "/{symbol}/status", _CHANGE, response=MarketListing, refusals=_UNKNOWN | _INVALID | _NOT_NOW,
         summary="Open a market, or delist it",
     )  # fmt: skip
     async def set_status(request: Request, symbol: SymbolPath, body: StatusBody) -> Response:
         with _not_found():
             listings.view(symbol)
         acting = acting_by(request, engine.origins)
-        changed = await listings.set_status(symbol, MarketStatus(body.status), body.reason, acting)
+        changed = await listings.set_status(symbol, body, acting)
         log.info(
             "set a market's status", symbol=symbol, status=body.status, operator=acting.operator, reason=body.reason
         )
@@ -158,7 +161,7 @@ def market_listing(view: MarketView) -> MarketListing:
         taker_fee=spec.taker_fee_bps,
         maker_fee=spec.maker_fee_bps,
         active=spec.active,
-        version=version_of(view.terms, spec.taker_fee_bps, spec.maker_fee_bps),
+        version=view.version,
         terms=view.terms,
     )
 

@@ -47,13 +47,14 @@ from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SymbolSpec
 from openspot.engine.admin.acting import Acting
 from openspot.engine.admin.listings import ListingError, Listings, changed_fields, created_symbol, symbol_fields
+from openspot.engine.admin.margin_markets import delisting_refusal, due_by_itself
 from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, CreateSymbol, decode_results
 from openspot.engine.engine import Engine
 from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.engine.intake.sequencer import EngineBusyError
 from openspot.engine.state.directory import DESCRIBING_KINDS, LIST_MARKET, NOTE_ACTION, Currency, Note
 from openspot.engine.transport.schemas import SymbolBody, SymbolChange
-from openspot.engine_client.listing_schemas import BoundsBody, NewMarketBody, StatusAtBody, TermsChange
+from openspot.engine_client.listing_schemas import BoundsBody, NewMarketBody, StatusAtBody, StatusBody, TermsChange
 from openspot.http.errors import HttpError, validation_error
 from openspot.kit.clock import NANOSECONDS_PER_MS
 
@@ -73,10 +74,11 @@ _PHASES = {
 
 
 class MarketView(NamedTuple):
-    """A market with its terms, which are None for a symbol that was created without any."""
+    """A market with its terms, which are None for a symbol that was created without any, and its version."""
 
     spec: SymbolSpec
     terms: MarketTerms | None
+    version: str
 
 
 class MarketListings:
@@ -93,13 +95,18 @@ class MarketListings:
 
     def view(self, symbol: str) -> MarketView:
         """A market as it is now."""
-        spec = self._listings.symbol(symbol)
-        return MarketView(spec, self._engine.board.terms(spec))
+        return self._view(self._listings.symbol(symbol))
 
     def all(self) -> list[MarketView]:
         """Every market, in the order of their numbers."""
         specs = sorted(self._directory.symbols.values(), key=lambda spec: spec.symbol_id)
-        return [MarketView(spec, self._engine.board.terms(spec)) for spec in specs]
+        return [self._view(spec) for spec in specs]
+
+    def _view(self, spec: SymbolSpec) -> MarketView:
+        terms = self._engine.board.terms(spec)
+        changes = self._directory.changes.get(spec.symbol_id)
+        changed_at = changes[-1].timestamp if changes else 0
+        return MarketView(spec, terms, version_of(terms, spec.taker_fee_bps, spec.maker_fee_bps, changed_at))
 
     def changes(self, symbol: str) -> list[ListingChange]:
         """The changes of a market, the newest first."""
@@ -194,7 +201,7 @@ class MarketListings:
         async with self._engine.listing_turn:
             await self._engine.sequencer.settle()
             spec, known = self._listed(symbol)
-            _refuse_outdated(spec, known, body.version)
+            self._refuse_outdated(symbol, body.version)
             given = body.model_dump(exclude_unset=True, exclude_none=True)
             terms = msgspec.structs.replace(
                 known,
@@ -222,7 +229,7 @@ class MarketListings:
             before = fields_of(known, spec.taker_fee_bps, spec.maker_fee_bps)
             after = fields_of(terms, taker, maker)
             if before == after:
-                return MarketView(spec, known)
+                return self.view(symbol)
             work: list[tuple[Command | CreateSymbol, Note]] = []
             if (taker, maker) != (spec.taker_fee_bps, spec.maker_fee_bps):
                 work.append((_update(spec, active=spec.active, taker=taker, maker=maker), ()))
@@ -236,7 +243,7 @@ class MarketListings:
 
         Fees of a listed market are in its history, too, which is one entry of the journal with the change.
         """
-        follows, (_, terms) = self._engine.settings.follows_listings, self.view(name)
+        follows, terms = self._engine.settings.follows_listings, self.view(name).terms
         if terms is None or not follows or (change.taker_fee is None and change.maker_fee is None):
             return await self._listings.change_symbol(name, change, acting)
         async with self._engine.listing_turn:
@@ -255,15 +262,27 @@ class MarketListings:
             await self._carry_out(work, name, acting.note("symbols.change", ("symbol", name), old, new))
             return changed
 
-    async def set_status(self, symbol: str, status: MarketStatus, reason: str, acting: Acting) -> MarketView:
-        """Let a market get another status. Its schedule ends with that."""
+    async def set_status(self, symbol: str, body: StatusBody, acting: Acting) -> MarketView:
+        """Let a market get another status. Its schedule ends with that.
+
+        409 `MARKET_CHANGED` if the body names another version of the market; `DELISTING_NOT_SCHEDULED` or
+        `MARGIN_NOT_ASKED` for a delisting where margin offers the market.
+        """
         self._check_followed()
         async with self._engine.listing_turn:
             await self._engine.sequencer.settle()
             spec, known = self._listed(symbol)
+            self._refuse_outdated(symbol, body.version)
+            status = MarketStatus(body.status)
             fault = status_fault(known.market_status, status, has_phases=self._has_phases)
             _refuse([f"status {fault}"] if fault else [])
-            await self._enter(spec, known, status, [], reason, acting)
+            if status is MarketStatus.DELISTING:
+                # Without the version, nobody knows of which market margin was asked.
+                was_asked = body.margin_asked and body.version is not None
+                if refusal := delisting_refusal(symbol, known, was_asked=was_asked):
+                    code, message = refusal
+                    raise HttpError(409, message, code)
+            await self._enter(spec, known, status, [], body.reason, acting)
             return self.view(symbol)
 
     # What the engine does by itself
@@ -274,24 +293,22 @@ class MarketListings:
             spec.symbol
             for spec in self._directory.symbols.values()
             if (terms := self._directory.terms.get(spec.symbol_id)) is not None
-            and (terms.status == MarketStatus.DELISTING.value or (terms.schedule and terms.schedule[0].at <= now_ms))
+            and (terms.status == MarketStatus.DELISTING.value or _is_due(spec.symbol, terms, now_ms))
         ]
 
     def next_time_ms(self) -> int | None:
         """When the next scheduled status is due, in milliseconds since 1970; None if there is none."""
-        numbers = {spec.symbol_id for spec in self._directory.symbols.values()}
-        return min(
-            (terms.schedule[0].at for number, terms in self._directory.terms.items()
-             if terms.schedule and number in numbers),
-            default=None,
-        )  # fmt: skip
+        terms = self._directory.terms
+        known = ((spec.symbol, terms.get(spec.symbol_id)) for spec in self._directory.symbols.values())
+        entries = (due_by_itself(symbol, each.schedule) for symbol, each in known if each is not None)
+        return min((entry.at for entry in entries if entry is not None), default=None)
 
     async def advance(self, symbol: str) -> None:
         """Give a market the status that is due, or end its delisting. Does nothing if nothing is due."""
         async with self._engine.listing_turn:
             await self._engine.sequencer.settle()
             spec, known = self._listed(symbol)
-            if known.schedule and known.schedule[0].at <= self._engine.sequencer.now() // NANOSECONDS_PER_MS:
+            if _is_due(symbol, known, self._engine.sequencer.now() // NANOSECONDS_PER_MS):
                 entry, *rest = known.schedule
                 status = MarketStatus(entry.status)
                 fault = status_fault(known.market_status, status, has_phases=self._has_phases)
@@ -380,12 +397,17 @@ class MarketListings:
             )
 
     def _listed(self, symbol: str) -> tuple[SymbolSpec, MarketTerms]:
-        spec, terms = self.view(symbol)
+        spec, terms, _ = self.view(symbol)
         if terms is None:
             raise ListingError(
                 ResultCode.INVALID_SYMBOL, f"symbol: {symbol} was created without bounds and is no market yet: list it"
             )
         return spec, terms
+
+    def _refuse_outdated(self, symbol: str, version: str | None) -> None:
+        if version is not None and version != self.view(symbol).version:
+            message = f"version: {symbol} was changed after you read it: look at it as it is now"
+            raise HttpError(409, message, "MARKET_CHANGED")
 
     def _unlisted(self, symbol: str) -> SymbolSpec | None:
         """A symbol that exists and is no market; None for any other name."""
@@ -464,10 +486,9 @@ def _refuse(messages: list[str]) -> None:
         raise validation_error(messages)
 
 
-def _refuse_outdated(spec: SymbolSpec, known: MarketTerms, version: str | None) -> None:
-    if version is not None and version != version_of(known, spec.taker_fee_bps, spec.maker_fee_bps):
-        message = f"version: {spec.symbol} was changed after you read it: look at it as it is now"
-        raise HttpError(409, message, "MARKET_CHANGED")
+def _is_due(symbol: str, terms: MarketTerms, now_ms: int) -> bool:
+    entry = due_by_itself(symbol, terms.schedule)
+    return entry is not None and entry.at <= now_ms
 
 
 def _steps_of(spec: SymbolSpec | None) -> tuple[Decimal, Decimal] | None:

@@ -14,6 +14,7 @@ from openspot.engine_client.operators import OperatorSessions
 from openspot.http.api_keys.networks import AllowedNetworks
 from openspot.http.authentication import UserTokens
 from openspot.http.operator_store import standing_of
+from openspot.kit.bus import Bus
 from openspot.kit.clock import utc_now
 from openspot.kit.database import Pool
 from openspot.kit.service_frame import ServiceFrame
@@ -25,6 +26,7 @@ from openspot.rest_edge.operators.custody_trail import FOLLOW_INTERVAL_S as CUST
 from openspot.rest_edge.operators.custody_trail import CustodyTrail
 from openspot.rest_edge.operators.engine_trail import FOLLOW_INTERVAL_S, EngineTrail
 from openspot.rest_edge.operators.exports import Exports
+from openspot.rest_edge.operators.markets.margin import MarginNeeds
 from openspot.rest_edge.operators.markets.service import OperatorMarkets
 from openspot.rest_edge.operators.operators import Operators
 from openspot.rest_edge.operators.pauses.service import TransferPauses
@@ -58,6 +60,7 @@ class OperatorServices:
 async def make_operator_services(
     settings: RestEdgeSettings,
     pool: Pool,
+    bus: Bus,
     frame: ServiceFrame,
     *,
     tokens: UserTokens,
@@ -85,7 +88,7 @@ async def make_operator_services(
     return OperatorServices(
         sessions=OperatorSessions(tokens, partial(standing_of, pool), engine, networks),
         operators=Operators(pool, ended),
-        markets=OperatorMarkets(listings, engine_trail),
+        markets=OperatorMarkets(listings, engine_trail, MarginNeeds(bus)),
         session_list=SessionsOfOperators(pool, ended),
         trail=Trail(pool),
         exports=Exports(pool),

@@ -37,6 +37,11 @@ _CANCEL = Policy(Access.OPERATOR, permission=Permission.ORDERS_CANCEL_ALL, audit
 _SILENT = {503: "the engine does not respond"}
 _UNKNOWN = {404: "no such market"} | _SILENT
 _OUTDATED = {409: "the market is not as the operator saw it: MARKET_CHANGED"}
+_NEEDED = {
+    409: "margin offers the market: accounts need it, its delisting is not scheduled, or it was changed meanwhile:"
+    " MARKET_NEEDED_ON_MARGIN, DELISTING_NOT_SCHEDULED, MARKET_CHANGED",
+    503: "the engine or margin does not respond",
+}
 _INVALID = {400: "a field breaks a rule, and the message names each; or the markets are fixed: UNSUPPORTED_COMMAND"}
 
 
@@ -91,12 +96,11 @@ def operator_market_routes(prefix: str, markets: OperatorMarkets) -> Router:
         return json_response(await markets.set_status(request, symbol, wanted))
 
     @router.post(
-        "/{symbol}/delisting", _DELIST, response=MarketListing, refusals=_INVALID | _UNKNOWN,
+        "/{symbol}/delisting", _DELIST, response=MarketListing, refusals=_INVALID | _UNKNOWN | _NEEDED,
         summary="Delist a market: its open orders are cancelled, and balances can be withdrawn",
     )  # fmt: skip
     async def delist_market(request: Request, symbol: SymbolPath, body: DelistingBody) -> Response:
-        delisting = StatusBody(status="delisting", reason=body.reason)
-        return json_response(await markets.set_status(request, symbol, delisting))
+        return json_response(await markets.delist(request, symbol, body))
 
     @router.post(
         "/{symbol}/cancel-orders", _CANCEL, response=CancelOrdersResponse,

@@ -4,12 +4,14 @@ The engine's journal notes each change with the operator's name and reason, and 
 """
 
 from collections.abc import Awaitable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from starlette.requests import Request
 
+from openspot.domain.margin_offer import margin_offer
 from openspot.engine_client.errors import EngineError
 from openspot.engine_client.listing_schemas import (
+    DelistingBody,
     ListingChanges,
     MarketListing,
     NewMarketBody,
@@ -22,6 +24,7 @@ from openspot.http.context import context_of, operator
 from openspot.http.errors import HttpError, service_unavailable
 from openspot.kit.log import get_logger
 from openspot.rest_edge.operators.engine_trail import EngineTrail
+from openspot.rest_edge.operators.markets.margin import MarginNeeds
 from openspot.rest_edge.operators.markets.rules import CANCELS_MAX, ORDERS_A_COMMIT, most_orders
 from openspot.rest_edge.operators.markets.schemas import CancelOrdersBody, CancelOrdersResponse
 
@@ -33,9 +36,11 @@ Value = TypeVar("Value")
 class OperatorMarkets:
     """Handles the requests about markets. Methods raise HttpError to refuse one."""
 
-    def __init__(self, engine: EngineListings, trail: EngineTrail) -> None:
+    def __init__(self, engine: EngineListings, trail: EngineTrail, margin: MarginNeeds) -> None:
         self._engine = engine
         self._trail = trail
+        self._margin = margin
+        self._on_margin = margin_offer().markets
 
     async def all(self) -> list[MarketListing]:
         """All markets with their terms, in the order of their numbers."""
@@ -64,6 +69,21 @@ class OperatorMarkets:
     async def set_status(self, request: Request, symbol: str, body: StatusBody) -> MarketListing:
         """Let a market get another status."""
         return await self._noted(_asked(self._engine.set_status(symbol, body, _behalf(request))))
+
+    async def delist(self, request: Request, symbol: str, body: DelistingBody) -> MarketListing:
+        """Delist a market. Where margin offers it, margin is asked first.
+
+        409 if an account needs it, if its delisting is not scheduled, or if it is changed between question and
+        delisting; 503 if margin does not reply.
+        """
+        wanted: dict[str, Any] = {"status": "delisting", "reason": body.reason}
+        if symbol in self._on_margin:
+            # The version first: if the market is changed after that, the engine refuses what margin was asked for.
+            market = await self.market(symbol)
+            if _is_leaving(market):
+                await self._margin.check(symbol)
+                wanted |= {"version": market.version, "marginAsked": True}
+        return await self.set_status(request, symbol, StatusBody.model_validate(wanted))
 
     async def cancel_orders(self, request: Request, symbol: str, body: CancelOrdersBody) -> CancelOrdersResponse:
         """Cancel the open orders of everybody on a market, ORDERS_A_COMMIT at a time, CANCELS_MAX a request.
@@ -110,6 +130,10 @@ class OperatorMarkets:
             return await change
         finally:
             await self._trail.follow_now()
+
+
+def _is_leaving(market: MarketListing) -> bool:
+    return market.terms is not None and any(entry.status == "delisting" for entry in market.terms.schedule)
 
 
 def _behalf(request: Request) -> Behalf:
