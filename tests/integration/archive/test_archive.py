@@ -15,12 +15,14 @@ from openspot.archive.kinds import ENTRIES, KINDS, ORDERS, TRADES
 from openspot.archive.restore import restore, verify
 from openspot.archive.run import Moved, archive, compact
 from openspot.contracts.messages import ExecutedTrade, TradeFee, TradeFees
+from openspot.deposit.deposit import deposit
 from openspot.kit.settings import Settings
 from openspot.ledger.postings import trade_entry
 from openspot.ledger.store import LedgerStore
 from openspot.reconcile.outcome import NotRebuiltError, Rebuilt
 from openspot.reconcile.rebuild import rebuild
 from openspot.rest_edge.funds.accounts.portfolio_store import PortfolioStore
+from openspot.rest_edge.operators.treasury.flow_store import known
 from tests.support.histories import fill
 from tests.support.mirrored_market import MirroredMarket
 
@@ -210,6 +212,29 @@ def _message(row: Any) -> ExecutedTrade:
 
 
 @pytest.mark.proof
+async def test_the_reference_of_an_old_deposit_counts_once_after_the_archive_too(
+    aged: MirroredMarket, folder: Path
+) -> None:
+    old = "SELECT transaction_id, user_id FROM ledger_entries WHERE entry_type = 'deposit' AND created_at < $1"
+    deposits = await aged.pool.fetch(old, BEFORE)
+    assert deposits
+    await moved(aged, folder)
+    archived_ids = {row[1] for row in archived(folder)["entries"]}
+    before = await aged.engine.balances("bob"), await aged.engine.balances("house:fees")
+    for reference, user in deposits:
+        assert reference not in archived_ids
+        # Money of the house with this reference is refused, in capital letters too.
+        async with aged.pool.acquire() as connection:
+            for written in (reference, reference.upper()):
+                found = await known(connection, written, datetime.now(UTC), except_request="")
+                assert found is not None
+                assert f" of {user}" in found.text
+    # A second deposit with it gives nothing, to whomever it names.
+    await deposit(aged.settings, "bob", "USD", "1000", deposits[0]["transaction_id"])
+    assert (await aged.engine.balances("bob"), await aged.engine.balances("house:fees")) == before
+    assert await aged.differences() == []
+
+
 async def test_a_changed_row_stays_and_its_file_is_set_aside(aged: MirroredMarket, folder: Path) -> None:
     before = await rows_of(aged.pool)
     killer = Killer(3)
