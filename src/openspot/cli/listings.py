@@ -19,6 +19,10 @@ Offers = Annotated[
     list[str] | None,
     typer.Option("--offer", help="What the market offers: conversions, payments, staking; repeatable; none: nothing"),
 ]
+Plan = Annotated[bool, typer.Option("--plan", help="Only show what would change, and the version of the market")]
+Version = Annotated[
+    str, typer.Option("--version", help="The version that --plan showed; refused if the market is another one by now")
+]
 BasisPoints = typer.Option(help="Basis points")
 
 
@@ -98,10 +102,12 @@ def edit(
     staking: Annotated[
         str, typer.Option(help="Terms of stakes, for example apr=0.04,lockDays=0,minimum=1,maximum=10,capacity=100")
     ] = "",
+    plan: Plan = False,
+    version: Version = "",
     who: Who = "operator",
 ) -> None:
     """Change fees, bounds, texts, schedule or offers of a market. What is not given stays as it is."""
-    from openspot.engine_client.listing_operator import change_market
+    from openspot.engine_client.listing_operator import Looked, change_market
 
     given = {
         "takerFee": taker_fee,
@@ -118,26 +124,33 @@ def edit(
     fields |= {} if offer is None else {"offers": [] if offer == ["none"] else offer}
     for name, text in (("payments", payments), ("staking", staking)):
         fields |= {name: _terms(name, text)} if text else {}
-    _print(change_market(_settings(), symbol.upper(), fields, f"shell:{who}"))
+    _print(change_market(_settings(), symbol.upper(), fields, Looked(version, plan), f"shell:{who}"))
 
 
 def set_status(
     symbol: Symbol,
     reason: Reason,
     status: Annotated[str, typer.Option(help="announced, post-only, auction or open")] = "open",
+    plan: Plan = False,
+    version: Version = "",
     who: Who = "operator",
 ) -> None:
     """Open a market, or let it get another status on the way there."""
+    from openspot.engine_client.listing_operator import Looked
     from openspot.engine_client.listing_operator import set_status as carry_out
 
-    _print(carry_out(_settings(), symbol.upper(), status, reason, f"shell:{who}"))
+    _print(carry_out(_settings(), symbol.upper(), status, reason, Looked(version, plan), f"shell:{who}"))
 
 
-def delist(symbol: Symbol, reason: Reason, who: Who = "operator") -> None:
-    """Delist a market: it takes no order, its open orders are cancelled, and balances can be withdrawn."""
+def delist(symbol: Symbol, reason: Reason, plan: Plan = False, version: Version = "", who: Who = "operator") -> None:
+    """Delist a market: it takes no order, its open orders are cancelled, and balances can be withdrawn.
+
+    A market that margin offers is delisted in the console, which asks margin whether an account needs it.
+    """
+    from openspot.engine_client.listing_operator import Looked
     from openspot.engine_client.listing_operator import set_status as carry_out
 
-    _print(carry_out(_settings(), symbol.upper(), "delisting", reason, f"shell:{who}"))
+    _print(carry_out(_settings(), symbol.upper(), "delisting", reason, Looked(version, plan), f"shell:{who}"))
 
 
 def changes(symbol: Symbol) -> None:

@@ -2,12 +2,15 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from decimal import Decimal
+from typing import Any, NamedTuple, TypeVar
 
 import aiohttp
 from pydantic import ValidationError
 
-from openspot.contracts.listings import ListingChange, MarketTerms
+from openspot.contracts.listings import ListingChange, MarketTerms, differences, fields_of
+from openspot.domain.listing import ENDED
+from openspot.domain.money import decimal_to_text
 from openspot.engine_client.errors import EngineError
 from openspot.engine_client.listing_schemas import MarketListing, NewMarketBody, RuleCheck, StatusBody, TermsChange
 from openspot.engine_client.listings import Behalf, EngineListings, ListingRefusedError
@@ -16,8 +19,22 @@ from openspot.http.validation import Body
 from openspot.kit.clock import datetime_from_ms, iso_of, ms_from_datetime
 
 TIMEOUT_S = 10.0
+CHANGED_ADVICE = (
+    "nothing was changed: `openspot market changes` shows by whom it was; look again with --plan, and send the version "
+    "that it shows"
+)
 AnyBody = TypeVar("AnyBody", bound=Body)
 Value = TypeVar("Value")
+
+
+class Looked(NamedTuple):
+    """What an operator has looked at: the `version` of the market, empty for the one that is there now.
+
+    With `is_plan` he looks only, and nothing is changed.
+    """
+
+    version: str = ""
+    is_plan: bool = False
 
 
 class ListingOperatorError(Exception):
@@ -38,17 +55,71 @@ async def list_market(settings: EngineConnectionSettings, fields: Mapping[str, A
 
 
 async def change_market(
-    settings: EngineConnectionSettings, symbol: str, fields: Mapping[str, Any], who: str
+    settings: EngineConnectionSettings, symbol: str, fields: Mapping[str, Any], looked: Looked, who: str
 ) -> list[str]:
-    """Change bounds, fees, texts, schedule or offers of a market."""
+    """Change bounds, fees, texts, schedule or offers of a market, and say what that changes."""
     body = _body(TermsChange, fields)
-    return _market_lines(await _ask(settings, lambda engine: engine.change(symbol, body, Behalf(who))))
+
+    async def send(engine: EngineListings, version: str) -> MarketListing:
+        return await engine.change(symbol, body.model_copy(update={"version": version}), Behalf(who))
+
+    return await _changed(settings, symbol, _wanted(body), looked, send)
 
 
-async def set_status(settings: EngineConnectionSettings, symbol: str, status: str, reason: str, who: str) -> list[str]:
-    """Let a market get another status."""
+async def set_status(
+    settings: EngineConnectionSettings, symbol: str, status: str, reason: str, looked: Looked, who: str
+) -> list[str]:
+    """Let a market get another status, and say what that changes."""
     body = _body(StatusBody, {"status": status, "reason": reason})
-    return _market_lines(await _ask(settings, lambda engine: engine.set_status(symbol, body, Behalf(who))))
+
+    async def send(engine: EngineListings, version: str) -> MarketListing:
+        return await engine.set_status(symbol, body.model_copy(update={"version": version}), Behalf(who))
+
+    # A market that is over offers nothing.
+    ended: dict[str, Any] = {"offers": []} if status in ENDED else {}
+    return await _changed(settings, symbol, {"status": status, "schedule": [], **ended}, looked, send)
+
+
+async def _changed(
+    settings: EngineConnectionSettings,
+    symbol: str,
+    wanted: Mapping[str, Any],
+    looked: Looked,
+    send: Callable[[EngineListings, str], Awaitable[MarketListing]],
+) -> list[str]:
+    """Read a market, compare it with what is wanted, and send that for the version that was seen."""
+
+    async def work(engine: EngineListings) -> list[str]:
+        market = await engine.market(symbol)
+        lines = changing_lines(market, wanted)
+        if looked.is_plan:
+            return [*lines, f"nothing is changed yet; the market has the version {market.version}"]
+        changed = await send(engine, looked.version or market.version)
+        return [*lines, *_market_lines(changed)]
+
+    return await _ask(settings, work)
+
+
+def changing_lines(market: MarketListing, wanted: Mapping[str, Any]) -> list[str]:
+    """A line for each field that a change gives another value, with the one before."""
+    if market.terms is None:
+        return []
+    before = fields_of(market.terms, market.taker_fee, market.maker_fee)
+    old, new = differences(before, {**before, **wanted})
+    names = sorted({*old, *new})
+    return [f"{name}: {old.get(name, '')!r} -> {new.get(name, '')!r}" for name in names] or ["nothing changes"]
+
+
+def _wanted(body: TermsChange) -> dict[str, Any]:
+    """The fields that a change sets, by their names on the wire."""
+    given = body.model_dump(by_alias=True, exclude_none=True, exclude={"reason", "version"})
+    fields: dict[str, Any] = {}
+    for name, value in given.items():
+        parts = {f"{name}.{part}": inner for part, inner in value.items()} if isinstance(value, dict) else {name: value}
+        fields |= parts
+    if "offers" in fields:
+        fields["offers"] = sorted(fields["offers"])
+    return {name: decimal_to_text(value) if isinstance(value, Decimal) else value for name, value in fields.items()}
 
 
 async def listed_changes(settings: EngineConnectionSettings, symbol: str) -> list[str]:
@@ -90,7 +161,8 @@ async def _ask(settings: EngineConnectionSettings, ask: Callable[[EngineListings
         async with aiohttp.ClientSession(headers=settings.service_headers, timeout=timeout) as session:
             return await ask(EngineListings(session, settings.engine_url))
     except ListingRefusedError as error:
-        raise ListingOperatorError("\n".join(error.messages)) from error
+        advice = [CHANGED_ADVICE] if error.code == "MARKET_CHANGED" else []
+        raise ListingOperatorError("\n".join([*error.messages, *advice])) from error
     except EngineError as error:
         raise ListingOperatorError(str(error)) from error
 
