@@ -6834,8 +6834,8 @@ export interface components {
          * MarketListing
          * @description A market: the engine's specification, its terms, and whether it takes orders.
          *
-         *     Fees are in basis points. `terms` are null for a symbol that was created without any. `version` is another text when
-         *     fees or terms are others.
+         *     Fees are in basis points. `terms` are null for a symbol that was created without any. `version` is another text
+         *     after each change of fees or terms.
          */
         MarketListing: {
             symbol: string;
@@ -23595,6 +23595,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
+            /** @description margin offers the market: accounts need it, its delisting is not scheduled, or it was changed meanwhile: MARKET_NEEDED_ON_MARGIN, DELISTING_NOT_SCHEDULED, MARKET_CHANGED */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             /** @description the body is too large */
             413: {
                 headers: {
@@ -23622,7 +23631,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the engine does not respond */
+            /** @description the engine or margin does not respond */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -208,6 +208,16 @@ const EDGE: Record<string, Words> = {
     advice:
       "Nothing was cancelled. Look at the new count, and confirm it; or stop new orders by the market's phase.",
   },
+  MARKET_NEEDED_ON_MARGIN: {
+    title: "Margin accounts still need this market",
+    advice:
+      "Nothing was changed, and margin takes nothing new that needs it. Wait until they have closed, repaid or moved it out by the time that you announced, then delist it.",
+  },
+  DELISTING_NOT_SCHEDULED: {
+    title: "Its delisting has to be scheduled first",
+    advice:
+      "Give a time. From then on margin takes nothing new that needs the market. Delist it at that time, or as soon as no account needs it.",
+  },
   MARKET_CHANGED: {
     title: "Somebody has changed the market meanwhile",
     advice:

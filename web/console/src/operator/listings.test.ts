@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   canDelist,
+  delistingSchedule,
   draftOf,
   EMPTY_DRAFT,
   type ListingDraft,
@@ -48,6 +49,18 @@ describe("draftOf", () => {
       makerFee: "-5",
       quantityMin: "0.1",
     });
+  });
+});
+
+describe("delistingSchedule", () => {
+  it("adds the delisting to what follows, in place of one of before, at a time in UTC", () => {
+    const open = { status: "open" as const, at: Date.UTC(2027, 0, 1) };
+    const known = [open, { status: "delisting" as const, at: Date.UTC(2027, 0, 2) }];
+    expect(delistingSchedule(known, "2027-01-04T12:00")).toEqual([
+      open,
+      { status: "delisting", at: Date.UTC(2027, 0, 4, 12) },
+    ]);
+    expect(delistingSchedule(known, "soon")).toBeNull();
   });
 });
 

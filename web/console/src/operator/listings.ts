@@ -62,6 +62,16 @@ export function canDelist(status: MarketStatus): boolean {
   return status !== "delisting" && status !== "delisted";
 }
 
+/** A schedule with the delisting at a time, of the form 2026-12-01T12:00 in UTC; null if that is none. */
+export function delistingSchedule(
+  schedule: MarketTerms["schedule"],
+  text: string,
+): Schemas["StatusAtBody"][] | null {
+  const at = Date.parse(`${text}Z`);
+  if (Number.isNaN(at)) return null;
+  return [...schedule.filter(({ status }) => status !== "delisting"), { status: "delisting", at }];
+}
+
 /** What the form of a new market holds, as it was typed. Times are of the form 2026-12-01T12:00, in UTC. */
 export interface ListingDraft {
   base: string;

@@ -8,6 +8,7 @@ import { isDecimal, isPositive } from "#lib/decimal.ts";
 import { parseBasisPoints } from "../engine/markets.ts";
 import { explainIfAny } from "../engine/messages.ts";
 import {
+  delistingSchedule,
   type MarketListing,
   type MarketStatus,
   type MarketTerms,
@@ -20,7 +21,7 @@ import {
   useOpening,
   usePresentMarket,
 } from "../operator/listings.ts";
-import { useActingName } from "../operator/session.ts";
+import { useActingName, useCan } from "../operator/session.ts";
 
 interface ListingDialogProps {
   market: MarketListing;
@@ -204,31 +205,60 @@ export function OpeningDialog({ market, terms, onClose }: ListingDialogProps) {
   );
 }
 
-/** Delist a market. */
+/** Delist a market, or schedule that. */
 export function DelistingDialog({ market, terms, onClose }: ListingDialogProps) {
+  const [from, setFrom] = useState("");
+  const can = useCan();
+  const isLater = from !== "";
   const delisting = useDelisting(market.symbol, () => {
     onClose();
     toastDone(`${market.symbol} is being delisted`, "The engine cancels its open orders.");
   });
+  const scheduling = useListingChange(market.symbol, () => {
+    onClose();
+    toastDone(`The delisting of ${market.symbol} is scheduled`);
+  });
+  const present = usePresentMarket(market.symbol, scheduling.error) ?? market;
+  const schedule = delistingSchedule((present.terms ?? terms).schedule, from);
   return (
     <ConfirmDialog
       title={`Delist ${market.symbol}?`}
       operator={useActingName()}
-      comparisons={[{ name: "Status", before: STATUSES[terms.status].title, after: "Delisting" }]}
+      comparisons={[
+        isLater
+          ? { name: "Delisting", before: "none", after: `${from.replace("T", " ")} UTC` }
+          : { name: "Status", before: STATUSES[terms.status].title, after: "Delisting" },
+      ]}
       asksReason
       reasonLengthMin={REASON_LENGTH_MIN}
       reasonStandsIn={HISTORY}
       typed={market.symbol}
-      confirm="Delist the market"
+      missing={[isLater && schedule === null && "correct the time"]}
+      confirm={isLater ? "Schedule the delisting" : "Delist the market"}
       dismiss="Keep the market"
       danger
-      isBusy={delisting.isPending}
-      problem={explainIfAny(delisting.error)}
-      onConfirm={(reason) => delisting.mutate({ reason })}
+      isBusy={delisting.isPending || scheduling.isPending}
+      problem={explainIfAny(isLater ? scheduling.error : delisting.error)}
+      onConfirm={(reason) => {
+        if (!isLater) delisting.mutate({ reason });
+        else if (schedule !== null) scheduling.mutate({ schedule, version: present.version, reason });
+      }}
       onClose={onClose}
     >
       It takes no order any more, and all its open orders are cancelled. Its trades and candles stay readable,
-      and balances can be withdrawn. Close positions of margin accounts in it first.
+      and balances can be withdrawn. Where margin offers the market, schedule its delisting first: from then on
+      margin takes nothing new that needs it. Such a market does not end by itself at that time. Margin is asked
+      when you delist it.
+      {can("symbols.update") && (
+        <TextInput
+          type="datetime-local"
+          label="Later, at"
+          description="In UTC. Empty: now."
+          mt="sm"
+          value={from}
+          onChange={({ currentTarget }) => setFrom(currentTarget.value)}
+        />
+      )}
     </ConfirmDialog>
   );
 }
