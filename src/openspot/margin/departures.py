@@ -29,7 +29,10 @@ async def refuse_new_risk(dependencies: Dependencies, account: LockedAccount, fi
     involved = {*assets, *await _involved(account)}
     for symbol in leaving:
         if needs_market(symbol, involved, others, dependencies.settings.margin_valuation_asset):
-            raise MarginRefusedError(_refusal(field, symbol, "close, repay or move out what needs it first"))
+            raise MarginRefusedError(
+                f"{field} is not taken: the account would need {symbol}, which is delisted soon; close, repay or move"
+                " out what needs it first"
+            )
 
 
 async def refuse_new_collateral(dependencies: Dependencies, account: LockedAccount, asset: str) -> None:
@@ -45,7 +48,9 @@ async def refuse_new_collateral(dependencies: Dependencies, account: LockedAccou
     for symbol in leaving:
         is_needed = needs_market(symbol, before, others, valuation)
         if not is_needed and needs_market(symbol, {*before, asset}, others, valuation):
-            raise MarginRefusedError(_refusal("asset", symbol, "bring in another asset"))
+            raise MarginRefusedError(
+                f"asset is not taken: the account would need {symbol}, which is delisted soon; bring in another asset"
+            )
 
 
 async def market_needs(dependencies: Dependencies, symbol: str) -> MarketNeedsReply:
@@ -103,10 +108,6 @@ async def _involved(account: LockedAccount) -> set[str]:
         *(loan.asset for loan in holdings.loans),
         *(asset for position in positions for asset in assets_of(position.symbol)),
     }
-
-
-def _refusal(field: str, symbol: str, advice: str) -> str:
-    return f"{field} is not taken: the account would need {symbol}, which is delisted soon; {advice}"
 
 
 def _by_account(rows: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
