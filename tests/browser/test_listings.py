@@ -1,7 +1,10 @@
 """An operator lists a coin, its market and its network in the console, opens it, changes it, and delists it."""
 
+import json
+from datetime import UTC, datetime, timedelta
+
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.support.console import Console
 from tests.support.operator import Operator
@@ -136,3 +139,45 @@ def test_a_market_is_listed_opened_changed_and_delisted(console: Console, operat
     for action in ("markets.list", "markets.change", "markets.cancel_orders", "markets.status"):
         expect(trail.get_by_role("row", name=action).first).to_be_visible()
     expect(trail).to_contain_text("its price was wrong")
+
+
+@pytest.mark.proof
+def test_a_market_of_margin_is_scheduled_first_and_the_dialog_says_who_needs_it(
+    console: Console, operator: Operator
+) -> None:
+    page = console.page
+    console.open("/listings", "Listings")
+
+    def ask(button: str) -> None:
+        dialog.get_by_label("Type SOL-BRL to confirm").fill("SOL-BRL")
+        dialog.get_by_role("textbox", name="Reason").fill("the coin has ended")
+        dialog.get_by_role("button", name=button).click()
+
+    console.act("SOL-BRL", "Delist…")
+    dialog = console.dialog("Delist SOL-BRL?")
+    console.expect_complaint("status of 409")
+    ask("Delist the market")
+    expect(dialog.get_by_text("Its delisting has to be scheduled first")).to_be_visible()
+    console.assert_accessible("a delisting")
+    dialog.get_by_label("Later, at").fill(f"{datetime.now(UTC) + timedelta(days=30):%Y-%m-%dT%H:%M}")
+    ask("Schedule the delisting")
+    expect(console.toast("The delisting of SOL-BRL is scheduled")).to_be_visible()
+    row = console.row("Markets", "SOL-BRL")
+    expect(row).to_contain_text("Delisting")
+    expect(row).to_contain_text("Open")
+
+    # What the edge answers while accounts need it is proved in tests/integration/margin.
+    message = "symbol: margin accounts need SOL-BRL: 2 (1 open on it, SOL held by 2)"
+    refusal = {"statusCode": 409, "error": "Conflict", "code": "MARKET_NEEDED_ON_MARGIN", "message": message}
+
+    def refuse(route: Route) -> None:
+        route.fulfill(status=409, content_type="application/json", body=json.dumps(refusal))
+
+    page.route("**/operator/markets/SOL-BRL/delisting", refuse)
+    console.act("SOL-BRL", "Delist…")
+    dialog = console.dialog("Delist SOL-BRL?")
+    console.expect_complaint("status of 409")
+    ask("Delist the market")
+    expect(dialog.get_by_text("Margin accounts still need this market")).to_be_visible()
+    expect(dialog.get_by_text(message)).to_be_visible()
+    operator.admin("PATCH", "/listings/SOL-BRL", {"schedule": [], "reason": "it stays"})
