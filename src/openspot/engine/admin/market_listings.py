@@ -16,7 +16,6 @@ from openspot.contracts.listings import (
     PaymentOffer,
     StakingOffer,
     StatusAt,
-    differences,
     fields_of,
     version_of,
 )
@@ -46,13 +45,14 @@ from openspot.domain.offer_checks import offer_checks, rate_check
 from openspot.domain.result_code import ResultCode
 from openspot.domain.symbol import SymbolSpec
 from openspot.engine.admin.acting import Acting
+from openspot.engine.admin.listing_commands import PHASES, change_of, described, noted, phase_command, update
 from openspot.engine.admin.listings import ListingError, Listings, changed_fields, created_symbol, symbol_fields
 from openspot.engine.admin.margin_markets import delisting_refusal, due_by_itself
-from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, CreateSymbol, decode_results
+from openspot.engine.core.records import Command, CommandKind, CreateSymbol, decode_results
 from openspot.engine.engine import Engine
 from openspot.engine.intake.refusal import IntakeRefusal
 from openspot.engine.intake.sequencer import EngineBusyError
-from openspot.engine.state.directory import DESCRIBING_KINDS, LIST_MARKET, NOTE_ACTION, Currency, Note
+from openspot.engine.state.directory import DESCRIBING_KINDS, NOTE_ACTION, Currency, Note
 from openspot.engine.transport.schemas import SymbolBody, SymbolChange
 from openspot.engine_client.listing_schemas import BoundsBody, NewMarketBody, StatusAtBody, StatusBody, TermsChange
 from openspot.http.errors import HttpError, validation_error
@@ -64,13 +64,6 @@ ENGINE = "engine"
 """Who makes the changes that a schedule or a delisting leads to."""
 NO_REASON = "no reason given, on the page of symbols"
 """The reason of a change that asks for none."""
-
-_UNSIGNED = 2**64
-_PHASES = {
-    MarketStatus.POST_ONLY: MarketPhase.POST_ONLY,
-    MarketStatus.AUCTION: MarketPhase.AUCTION,
-    MarketStatus.OPEN: MarketPhase.CONTINUOUS,
-}
 
 
 class MarketView(NamedTuple):
@@ -181,15 +174,15 @@ class MarketListings:
             if known is None:
                 work.append((created_symbol(spec, numbers[spec.base], numbers[spec.quote]), (spec.symbol,)))
             if known is not None or not is_active:
-                work.append((_update(spec, active=is_active, taker=body.taker_fee, maker=body.maker_fee), ()))
+                work.append((update(spec, active=is_active, taker=body.taker_fee, maker=body.maker_fee), ()))
             if status in PHASED:
-                work.append((_phase_command(spec, status), ()))
+                work.append((phase_command(spec, status), ()))
             after = fields_of(terms, body.taker_fee, body.maker_fee)
-            change = _change(acting.operator, "list", body.reason, {}, after)
-            work.append(_described(spec, terms, change))
+            change = change_of(acting.operator, "list", body.reason, {}, after)
+            work.append(described(spec, terms, change))
             steps = {name: str(symbol_fields(spec)[name]) for name in ("tickSize", "lotSize")}
             change = msgspec.structs.replace(change, after=change.after | steps)
-            await self._carry_out(work, body.symbol, _noted(acting, spec, change))
+            await self._carry_out(work, body.symbol, noted(acting, spec, change))
             return self.view(body.symbol)
 
     async def change(self, symbol: str, body: TermsChange, acting: Acting) -> MarketView:
@@ -232,10 +225,10 @@ class MarketListings:
                 return self.view(symbol)
             work: list[tuple[Command | CreateSymbol, Note]] = []
             if (taker, maker) != (spec.taker_fee_bps, spec.maker_fee_bps):
-                work.append((_update(spec, active=spec.active, taker=taker, maker=maker), ()))
-            change = _change(acting.operator, "change", body.reason, before, after)
-            work.append(_described(spec, terms, change))
-            await self._carry_out(work, symbol, _noted(acting, spec, change))
+                work.append((update(spec, active=spec.active, taker=taker, maker=maker), ()))
+            change = change_of(acting.operator, "change", body.reason, before, after)
+            work.append(described(spec, terms, change))
+            await self._carry_out(work, symbol, noted(acting, spec, change))
             return self.view(symbol)
 
     async def change_symbol(self, name: str, change: SymbolChange, acting: Acting) -> SymbolSpec:
@@ -253,11 +246,11 @@ class MarketListings:
             taker, maker = changed.taker_fee_bps, changed.maker_fee_bps
             before, after = fields_of(known, spec.taker_fee_bps, spec.maker_fee_bps), fields_of(known, taker, maker)
             work: list[tuple[Command | CreateSymbol, Note]] = [
-                (_update(spec, active=changed.active, taker=taker, maker=maker), ())
+                (update(spec, active=changed.active, taker=taker, maker=maker), ())
             ]
             if before != after:
                 reason = acting.reason or NO_REASON
-                work.append(_described(spec, known, _change(acting.operator, "change", reason, before, after)))
+                work.append(described(spec, known, change_of(acting.operator, "change", reason, before, after)))
             old, new = changed_fields(symbol_fields(spec), symbol_fields(changed))
             await self._carry_out(work, name, acting.note("symbols.change", ("symbol", name), old, new))
             return changed
@@ -348,22 +341,22 @@ class MarketListings:
         work: list[tuple[Command | CreateSymbol, Note]] = []
         active = status in TRADING
         if spec.active != active:
-            work.append((_update(spec, active=active), ()))
+            work.append((update(spec, active=active), ()))
         phase = self._listings.phase(spec)
         present = MarketPhase.CONTINUOUS if phase is None else MarketPhase(phase.phase)
-        if active and present is not _PHASES[status] and status is not known.market_status:
+        if active and present is not PHASES[status] and status is not known.market_status:
             if present is MarketPhase.UNCROSSING:
                 raise ListingError(ResultCode.PHASE_UNCROSSING, f"{spec.symbol}: an auction is being traded")
-            work.append((_phase_command(spec, status), ()))
+            work.append((phase_command(spec, status), ()))
         terms = msgspec.structs.replace(known, status=status.value, schedule=schedule)
         if status in ENDED:
             # It offers nothing when it is announced again, either.
             terms = msgspec.structs.replace(terms, offers=[])
         fees = spec.taker_fee_bps, spec.maker_fee_bps
         operator = acting.operator if acting else ENGINE
-        change = _change(operator, "status", reason, fields_of(known, *fees), fields_of(terms, *fees))
-        work.append(_described(spec, terms, change))
-        await self._carry_out(work, spec.symbol, _noted(acting, spec, change) if acting else ())
+        change = change_of(operator, "status", reason, fields_of(known, *fees), fields_of(terms, *fees))
+        work.append(described(spec, terms, change))
+        await self._carry_out(work, spec.symbol, noted(acting, spec, change) if acting else ())
 
     async def _carry_out(self, work: list[tuple[Command | CreateSymbol, Note]], subject: str, action: Note) -> None:
         """Carry out `work`, with the note of who does it, unless that is the engine itself."""
@@ -497,36 +490,3 @@ def _steps_of(spec: SymbolSpec | None) -> tuple[Decimal, Decimal] | None:
         return None
     tick, lot = scaled_to_text(spec.tick, spec.quote_scale_k), scaled_to_text(spec.lot, spec.base_scale_k)
     return parse_decimal(tick), parse_decimal(lot)
-
-
-def _update(spec: SymbolSpec, *, active: bool, taker: int | None = None, maker: int | None = None) -> Command:
-    taker = spec.taker_fee_bps if taker is None else taker
-    maker = spec.maker_fee_bps if maker is None else maker
-    return Command(
-        CommandKind.UPDATE_SYMBOL,
-        flags=FLAG_ACTIVE if active else 0,
-        symbol=spec.symbol_id,
-        order_id=taker % _UNSIGNED,
-        account=maker % _UNSIGNED,
-    )
-
-
-def _phase_command(spec: SymbolSpec, status: MarketStatus) -> Command:
-    return Command(CommandKind.SET_PHASE, symbol=spec.symbol_id, order_type=_PHASES[status])
-
-
-def _change(
-    operator: str, action: str, reason: str, before: dict[str, object], after: dict[str, object]
-) -> ListingChange:
-    old, new = differences(before, after)
-    return ListingChange(timestamp=0, operator=operator, action=action, reason=reason, before=old, after=new)
-
-
-def _noted(acting: Acting, spec: SymbolSpec, change: ListingChange) -> Note:
-    subject = "market", spec.symbol
-    return acting.note(f"markets.{change.action}", subject, change.before, change.after, change.reason)
-
-
-def _described(spec: SymbolSpec, terms: MarketTerms, change: ListingChange) -> tuple[Command, Note]:
-    note = (msgspec.json.encode(terms).decode(), msgspec.json.encode(change).decode())
-    return Command(LIST_MARKET, symbol=spec.symbol_id), note
