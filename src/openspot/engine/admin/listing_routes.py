@@ -200,6 +200,7 @@ def listings_of(engine: Engine) -> Listings:
         engine.machine,
         engine.intake,
         has_phases=engine.settings.has_complete_rules,
+        follows_listings=engine.settings.follows_listings,
         pictures=engine.settings.coin_pictures,
         turn=engine.listing_turn,
     )

@@ -38,17 +38,20 @@ class Listings:
         intake: CommandIntake,
         *,
         has_phases: bool,
+        follows_listings: bool,
         pictures: CoinPictures,
         turn: asyncio.Lock | None = None,
     ) -> None:
-        """Without `has_phases`, markets stay in continuous trading. A logo must be one of `pictures`. Whoever else
-        changes the same markets holds the same `turn`.
+        """Without `has_phases`, markets stay in continuous trading. With `follows_listings`, a market of margin is
+        delisted before it is deleted. A logo must be one of `pictures`. Whoever else changes the same markets holds the
+        same `turn`.
         """
         self._core = machine.core
         self._directory = machine.directory
         self._machine = machine
         self._intake = intake
         self._has_phases = has_phases
+        self._follows_listings = follows_listings
         self._pictures = pictures
         self._turn = turn or asyncio.Lock()
 
@@ -188,10 +191,14 @@ class Listings:
         return replace(known, taker_fee_bps=taker, maker_fee_bps=maker, active=active)
 
     async def delete_symbol(self, name: str, acting: Acting) -> SymbolSpec:
-        """Delete a symbol that has no open orders (facts B4.4-10, B4.4-15), and that margin does not need."""
+        """Delete a symbol that has no open orders (facts B4.4-10, B4.4-15).
+
+        Where markets are listed and delisted while the platform runs, one of margin must have been delisted.
+        """
         async with self._turn:
             known = self.symbol(name)
-            if fault := deletion_fault(name, self._directory.terms.get(known.symbol_id)):
+            terms = self._directory.terms.get(known.symbol_id)
+            if self._follows_listings and (fault := deletion_fault(name, terms)):
                 raise ListingError(ResultCode.UNSUPPORTED_COMMAND, fault)
             action = acting.note("symbols.delete", ("symbol", name), symbol_fields(known), {})
             await self._carry_out(Command(CommandKind.DELETE_SYMBOL, symbol=known.symbol_id), (), name, action)
