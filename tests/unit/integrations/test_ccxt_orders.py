@@ -264,6 +264,15 @@ def test_orders_with_a_trigger_are_among_the_others_and_can_be_asked_for_alone(
     assert exchange.cancel_order("B" * 16, "BTC/USD", {"stop": True})["status"] == "canceled"
 
 
+def test_open_orders_without_a_limit_are_as_many_as_a_request_can_list(exchange: Any, platform: Recorded) -> None:
+    many = [ORDER | {"orderId": f"{number:016}"} for number in range(150)]
+    platform.answer("GET", "/orders?status=pending%2Copen%2Cpartially_filled&limit=1000", many)
+    assert len(exchange.fetch_open_orders()) == 150
+    since = "/orders?status=pending%2Copen%2Cpartially_filled&from=1767323045006&limit=1000&symbol=BTC-USD"
+    platform.answer("GET", since, many)
+    assert len(exchange.fetch_open_orders("BTC/USD", 1_767_323_045_006)) == 150
+
+
 # Times in force, prevention, expiry
 
 
@@ -382,12 +391,17 @@ def test_an_order_is_amended_by_either_id(exchange: Any, complete: Recorded) -> 
     exchange.edit_order("", "BTC/USD", "limit", "buy", 0.4, None, {"clientOrderId": "mine"})
     exchange.edit_order(order_id, "BTC/USD", "stop_market", "sell", 0.4)
     exchange.edit_order(order_id, "BTC/USD", "market", "sell", None, None, {"stopLossPrice": 48_000})
+    exchange.edit_order(order_id, "BTC/USD", "limit", "buy", 0.4, None, {"replace": False})
+    with pytest.raises(errors().InvalidOrder, match="stopLossPrice, takeProfitPrice, not several"):
+        both = {"stopLossPrice": 48_000, "takeProfitPrice": 52_000}
+        exchange.edit_order(order_id, "BTC/USD", "market", "sell", None, None, both)
     assert complete.sent() == [
         ("PATCH", f"/orders/{order_id}", {"quantity": "0.4", "price": "50100"}),
         ("PATCH", f"/orders/{order_id}", {"price": "50100"}),
         ("PATCH", "/orders/client/mine", {"quantity": "0.4"}),
         ("PATCH", f"/orders/{order_id}", {"quantity": "0.4"}),
         ("PATCH", f"/orders/{order_id}", {"stopPrice": "48000"}),
+        ("PATCH", f"/orders/{order_id}", {"quantity": "0.4"}),
     ]
     for wanted, kind, amount, price in (
         ("", "limit", 0.4, None), (order_id, "limit", None, None), (order_id, "market", 0.4, 5), (order_id, "x", 1, 1)

@@ -73,7 +73,7 @@ _READ_HERE = [
 """Parameters of an order that are translated. All others are sent as they are: the platform refuses what it lacks."""
 
 
-_AMENDED = {"clientOrderId", "triggerPrice", "stopPrice", "stopLossPrice", "takeProfitPrice"}
+_AMENDED = ("clientOrderId", "triggerPrice", "stopPrice", "stopLossPrice", "takeProfitPrice")
 """Parameters of an amendment. With any other the order is replaced."""
 
 
@@ -379,9 +379,9 @@ class Orders:
 
     def asks_for_a_replacement(self, params: dict[str, Any]) -> bool:
         """Whether an order has to be replaced to become what these parameters ask for."""
-        return self.has_complete_rules and any(
-            given is not None and name not in _AMENDED for name, given in params.items()
-        )
+        asked = self.omit(params, [*_AMENDED, "replace"])
+        is_asked = bool(params.get("replace")) or any(given is not None for given in asked.values())
+        return self.has_complete_rules and is_asked
 
     def replacement_request(
         self, symbol: str, type: str, side: str, amount: Any, price: Any, params: dict[str, Any]
@@ -408,13 +408,13 @@ class Orders:
         if price is not None:
             request["price"] = self.price_to_precision(symbol, price)
         fixed = [name for name in _TRIGGER_FIELDS if name.endswith("Price") and params.get(name) is not None]
+        if len({_TRIGGER_FIELDS[name] for name in fixed}) > 1:
+            raise InvalidOrder(f"{self.id} editOrder() takes one of {', '.join(fixed)}, not several")
         if fixed:
             request["stopPrice"] = self.price_to_precision(symbol, params[fixed[0]])
         if not request:
             raise ArgumentsRequired(f"{self.id} editOrder() requires an amount or a price")
-        return request | self.omit(
-            params, ["clientOrderId", "triggerPrice", "stopPrice", "stopLossPrice", "takeProfitPrice"]
-        )
+        return request | self.omit(params, [*_AMENDED, "replace"])
 
     def amendments_request(self, orders: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The bodies of several amendments. Raises ArgumentsRequired, InvalidOrder and NotSupported."""

@@ -361,8 +361,8 @@ class OpenSpot(OrderLists, Funds, Common, Exchange):
     def fetch_open_orders(
         self, symbol: str | None = None, since: int | None = None, limit: int | None = None, params: Params = None
     ) -> list[Any]:
-        """Orders that are open."""
-        return self.list_orders(OPEN_STATUSES, symbol, since, limit, params)
+        """Orders that are open: without a `limit` as many as one request can list, the newest 1,000."""
+        return self.list_orders(OPEN_STATUSES, symbol, since, PAGE_MAX if limit is None else limit, params)
 
     def fetch_closed_orders(
         self, symbol: str | None = None, since: int | None = None, limit: int | None = None, params: Params = None
