@@ -17,7 +17,7 @@ from openspot.cli import (
     monitoring,
     operation,
     operators,
-    orders,
+    order_groups,
     platform,
     providers,
     repairs,
@@ -25,6 +25,7 @@ from openspot.cli import (
     reserves,
     secrets,
     trace,
+    trader_commands,
     upgrade,
     users,
 )
@@ -72,4 +73,5 @@ app.add_typer(bus_app, name="bus")
 app.add_typer(market_data.market_data_app, name="market-data")
 app.add_typer(markets.market_app, name="market")
 app.add_typer(coins.coins_app, name="coins")
-app.add_typer(orders.orders_app, name="orders")
+trader_commands.orders_app.add_typer(order_groups.groups_app)
+app.add_typer(trader_commands.orders_app, name="orders")

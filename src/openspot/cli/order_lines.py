@@ -4,9 +4,9 @@ from typing import Any
 
 import msgspec
 
-from openspot.client import BulkCancel, CancelTimer, Order, OrderList, OwnTrade
+from openspot.client import BatchEntry, BulkCancel, CancelTimer, Order, OrderList, OrderTrigger, OwnTrade
 
-Shown = Order | OrderList | OwnTrade | BulkCancel | CancelTimer
+Shown = Order | OrderList | OrderTrigger | OwnTrade | BatchEntry | BulkCancel | CancelTimer
 _encode = msgspec.json.Encoder().encode
 
 
@@ -19,7 +19,11 @@ def _fields(shown: Shown) -> dict[str, Any]:
     record: dict[str, Any] = msgspec.json.decode(_encode(shown))
     defaults = {field.encode_name for field in msgspec.structs.fields(shown) if not field.required}
     kept = {name: value for name, value in record.items() if value is not None or name not in defaults}
-    return kept | {"orders": [_fields(order) for order in shown.orders]} if isinstance(shown, OrderList) else kept
+    if isinstance(shown, OrderList):
+        return kept | {"orders": [_fields(order) for order in shown.orders]}
+    if isinstance(shown, BatchEntry) and shown.order is not None:
+        return kept | {"order": _fields(shown.order)}
+    return kept
 
 
 def order_line(order: Order) -> str:
@@ -57,6 +61,21 @@ def _trigger_parts(order: Order) -> list[str]:
     if order.trailing_bps is not None:
         trigger += f" by {order.trailing_bps / 100:g} %"
     return [f"{trigger} ({order.trigger_by}, {order.trigger_status})"]
+
+
+def trigger_line(trigger: OrderTrigger) -> str:
+    """What fires an order now, in one line."""
+    return f"{trigger.order_id}  fires at {trigger.trigger_price:f}  limit {trigger.limit_price:f}"
+
+
+def entry_line(text: str, entry: BatchEntry) -> str:
+    """What became of an order of a batch that was written as `text`."""
+    if entry.order is not None:
+        return order_line(entry.order)
+    assert entry.error is not None, "an entry has an order or an error"
+    reasons = entry.error.message
+    reason = reasons if isinstance(reasons, str) else "; ".join(reasons)
+    return f"refused  {entry.status} {entry.error.code}: {reason}  ({text})"
 
 
 def list_lines(listed: OrderList) -> list[str]:

@@ -1,143 +1,65 @@
 """Commands of a trader: place, list, amend and cancel orders through the REST edge, with an API key.
 
-An order that is part of a command (of a list, or in place of another) is one text, written as for `place`.
+An order that is part of a command (of a list, of a batch, or in place of another) is one text, written as for `place`.
 
 Exit codes: 0 done; 1 refused, nothing has changed or not all of it; 2 the command line is wrong; 3 no answer, so that
 nobody knows whether a change was made.
 """
 
-import asyncio
-import os
 import re
 import secrets
 import shlex
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import typer
 from typer.exceptions import TyperException
 
-from openspot.cli.common import fail
+from openspot.cli.trader_commands import (
+    DEFAULT_URL,
+    LIST_MAX,
+    NO_SUCH_CHANGE,
+    NO_SUCH_ROUTE,
+    REFUSED,
+    AsJson,
+    ClientOrderId,
+    IdempotencyKey,
+    KeyFile,
+    Side,
+    Symbol,
+    Url,
+    orders_app,
+    print_orders,
+    repeat_once,
+    run,
+    wrong,
+)
 
-Result = TypeVar("Result")
-
-REFUSED, WRONG, UNKNOWN = 1, 2, 3
-DEFAULT_URL = "http://127.0.0.1:3001"
-LIST_MAX = 1000
 _DURATION = re.compile(r"([1-9][0-9]{0,6})([smhd])", re.ASCII)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _OF_THE_COMMAND = ("idempotency_key", "url", "key_file", "as_json")
-"""The options of `place` that are not about its order."""
+"""The options of a command that are not about its order."""
 _OPEN = "pending,open,partially_filled"
-_NO_SUCH_AMENDMENT = frozenset({405})
-_NO_SUCH_TIMER = frozenset({404, 405})
-_NO_SUCH_LIST = frozenset({405})
-"""The statuses by which an exchange without the complete rules refuses what it has no route for."""
-
-orders_app = typer.Typer(
-    no_args_is_help=True,
-    help="Trade with an API key: place, list, show, amend, replace and cancel orders, also lists of them. "
-    "Exit code 0: done. 1: refused. 2: the command line is wrong. "
-    "3: no answer, so nobody knows whether a change was made.",
-)
-
-Url = Annotated[str, typer.Option("--url", envvar="OPENSPOT_API_URL", help="Address of the exchange's REST edge")]
-KeyFile = Annotated[
-    Path | None,
-    typer.Option("--key-file", help="JSON with id and secret of the API key, mode 0600; else from the environment"),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print a line of JSON for each record")]
-ClientOrderId = Annotated[str | None, typer.Option("--client-order-id", help="Your own reference")]
-IdempotencyKey = Annotated[str | None, typer.Option(help="Repeat a command whose outcome is unknown: it is done once")]
-Symbol = Annotated[str | None, typer.Option("--symbol", help="Only orders of this market, for example BTC-USD")]
-Side = Annotated[str | None, typer.Option("--side", help="Only orders of this side: buy or sell")]
-
-
-def _wrong(reason: str) -> typer.Exit:
-    fail(reason)
-    return typer.Exit(WRONG)
-
-
-def _run(
-    work: Callable[[Any], Coroutine[Any, Any, Result]],
-    url: str,
-    key_file: Path | None,
-    repeat: str = "",
-    lacking: frozenset[int] = frozenset(),
-) -> Result:
-    """Do `work` with a client.
-
-    `repeat` says how the unknown outcome of a change is found out, `lacking` are the statuses by which an exchange
-    without the complete rules refuses the work.
-    """
-    from openspot.cli.trader_key import TraderKeyError, read_key
-    from openspot.client import ApiError, OpenSpotClient, UnreachableError
-
-    try:
-        signer = read_key(key_file, os.environ)
-    except TraderKeyError as error:
-        raise _wrong(str(error)) from error
-    if not url.startswith(("http://", "https://")):
-        raise _wrong(f"--url {url} is no address: it begins with http:// or https://")
-
-    async def done() -> Result:
-        async with OpenSpotClient(url, api_key=signer) as client:
-            return await work(client)
-
-    unknown = f"; nobody knows whether it was done: {repeat}" if repeat else ""
-    try:
-        return asyncio.run(done())
-    except ApiError as error:
-        if error.status == 504:
-            fail(f"{error.message}{unknown}")
-            raise typer.Exit(UNKNOWN) from error
-        hint = ""
-        if error.status in lacking:
-            hint = ": the exchange does not run with OPENSPOT_RULES=complete, which this needs"
-        reasons = "; ".join(error.reasons)
-        fail(f"{error.status} {error.code}: {reasons}{hint}")
-        raise typer.Exit(REFUSED) from error
-    except UnreachableError as error:
-        fail(f"{error}{unknown}")
-        raise typer.Exit(UNKNOWN) from error
-    except ValueError as error:
-        # An address that is none.
-        raise _wrong(str(error)) from error
-
-
-def _print_orders(orders: list[Any], *, as_json: bool) -> None:
-    from openspot.cli.order_lines import json_line, order_line
-
-    for order in orders:
-        typer.echo(json_line(order) if as_json else order_line(order))
-
-
-def _print_lists(lists: list[Any], *, as_json: bool) -> None:
-    from openspot.cli.order_lines import json_line, list_lines
-
-    for each in lists:
-        for line in [json_line(each)] if as_json else list_lines(each):
-            typer.echo(line)
 
 
 def _expiry(expires_at: str | None, good_for: str | None) -> datetime | None:
     if expires_at is not None and good_for is not None:
-        raise _wrong("give --expires-at or --good-for, not both")
+        raise wrong("give --expires-at or --good-for, not both")
     if good_for is not None:
         found = _DURATION.fullmatch(good_for)
         if found is None:
-            raise _wrong("--good-for must be a number and s, m, h or d, for example 90s or 2h")
+            raise wrong("--good-for must be a number and s, m, h or d, for example 90s or 2h")
         return datetime.now(UTC) + timedelta(**{_UNITS[found[2]]: int(found[1])})
     if expires_at is None:
         return None
     try:
         time = datetime.fromisoformat(expires_at)
     except ValueError as error:
-        raise _wrong(f"--expires-at {expires_at} is no time in ISO 8601") from error
+        raise wrong(f"--expires-at {expires_at} is no time in ISO 8601") from error
     if time.tzinfo is None:
-        raise _wrong(f"--expires-at {expires_at} needs a zone, for example 2030-01-02T03:04:05Z")
+        raise wrong(f"--expires-at {expires_at} needs a zone, for example 2030-01-02T03:04:05Z")
     return time
 
 
@@ -204,14 +126,10 @@ def place(
         client_order_id=client_order_id,
     )
     key = idempotency_key or secrets.token_hex(16)
-    order = _run(
-        lambda client: client.place_order(**wanted, idempotency_key=key), url, key_file, _repeat_once(key, "the order")
+    order = run(
+        lambda client: client.place_order(**wanted, idempotency_key=key), url, key_file, repeat_once(key, "the order")
     )
-    _print_orders([order], as_json=as_json)
-
-
-def _repeat_once(key: str, what: str) -> str:
-    return f"repeat the command with --idempotency-key {key}, which places {what} once"
+    print_orders([order], as_json=as_json)
 
 
 def _fields(
@@ -228,7 +146,7 @@ def _fields(
     """The client's arguments for an order, from the options of `place`."""
     expiry = _expiry(expires_at, good_for)
     if slide and not post_only:
-        raise _wrong("--slide goes with --post-only")
+        raise wrong("--slide goes with --post-only")
     default = "market" if others["price"] is None else "limit"
     return {
         **others,
@@ -244,24 +162,42 @@ def _fields(
     }
 
 
-def _order_of(text: str) -> dict[str, Any]:
+def _options_of(command: Callable[..., None], text: str) -> dict[str, Any]:
+    """The options of a part of a command that is written as for another command, by their names."""
+    name = command.__name__
+    parser = typer.Typer(add_completion=False)
+    parser.command()(command)
+    try:
+        context = typer.main.get_command(parser).make_context(name, shlex.split(text))
+    except (TyperException, ValueError) as error:
+        reason = error.format_message() if isinstance(error, TyperException) else str(error)
+        raise wrong(f'the order "{text}" is not written as for `openspot orders {name}`: {reason}') from error
+    given = dict(context.params)
+    for option in [option for option in _OF_THE_COMMAND if option in given]:
+        source = context.get_parameter_source(option)
+        if source is not None and source.name == "COMMANDLINE":
+            raise wrong(f'the order "{text}" has an option of the command: write it behind the orders')
+        del given[option]
+    return given
+
+
+def order_of(text: str) -> dict[str, Any]:
     """The fields of an order that is written as for `place`, for example "BTC-USD buy 1 --price 65000"."""
     from openspot.client import order_fields
 
-    parser = typer.Typer(add_completion=False)
-    parser.command()(place)
-    try:
-        context = typer.main.get_command(parser).make_context("place", shlex.split(text))
-    except (TyperException, ValueError) as error:
-        reason = error.format_message() if isinstance(error, TyperException) else str(error)
-        raise _wrong(f'the order "{text}" is not written as for `openspot orders place`: {reason}') from error
-    given = dict(context.params)
-    for name in _OF_THE_COMMAND:
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
-            raise _wrong(f'the order "{text}" has an option of the command: write it behind the orders')
-        del given[name]
-    return order_fields(**_fields(**given))
+    return order_fields(**_fields(**_options_of(place, text)))
+
+
+def amendment_of(text: str) -> dict[str, Any]:
+    """The fields of an amendment that is written as for `amend` with an order id, for example "A1 --price 65010"."""
+    from openspot.client import amendment_fields
+
+    given = _options_of(amend, text)
+    order_id, client_order_id = given.pop("order_id"), given.pop("client_order_id")
+    if order_id is None or client_order_id is not None:
+        raise wrong(f'the order "{text}" of a batch begins with its id')
+    _something(given)
+    return amendment_fields(order_id, **given)
 
 
 @orders_app.command()
@@ -277,84 +213,18 @@ def replace(
     as_json: AsJson = False,
 ) -> None:
     """Cancel an open order and place another on its market, in one step. Prints both."""
-    wanted = _order_of(order)
+    wanted = order_of(order)
     key = idempotency_key or secrets.token_hex(16)
-    outcome = _run(
+    outcome = run(
         lambda client: client.replace_order(order_id, wanted, allow_failure=allow_failure, idempotency_key=key),
         url,
         key_file,
-        _repeat_once(key, "the new order"),
-        _NO_SUCH_AMENDMENT,
+        repeat_once(key, "the new order"),
+        NO_SUCH_CHANGE,
     )
     if outcome.cancel_error is not None:
         typer.echo(f"not cancelled: {outcome.cancel_error.code}", err=True)
-    _print_orders([each for each in (outcome.cancelled, outcome.order) if each is not None], as_json=as_json)
-
-
-@orders_app.command("place-list")
-def place_list(
-    kind: Annotated[str, typer.Argument(metavar="TYPE", help="oco, oto or bracket")],
-    orders: Annotated[list[str], typer.Argument(help='Its orders, the entry first: "BTC-USD buy 1 --price 65000" …')],
-    client_list_id: Annotated[str | None, typer.Option(help="Your own reference of the list")] = None,
-    idempotency_key: IdempotencyKey = None,
-    url: Url = DEFAULT_URL,
-    key_file: KeyFile = None,
-    as_json: AsJson = False,
-) -> None:
-    """Place orders that depend on each other, all or none, and print them. Each is one text, written as for place."""
-    wanted = [_order_of(text) for text in orders]
-    key = idempotency_key or secrets.token_hex(16)
-    placed = _run(
-        lambda client: client.place_order_list(
-            kind.lower(), wanted, client_list_id=client_list_id, idempotency_key=key
-        ),
-        url,
-        key_file,
-        _repeat_once(key, "the list"),
-        _NO_SUCH_LIST,
-    )
-    _print_lists([placed], as_json=as_json)
-
-
-@orders_app.command("lists")
-def list_lists(
-    symbol: Symbol = None,
-    active: Annotated[bool, typer.Option("--active", help="Only those whose orders depend on each other now")] = False,
-    limit: Annotated[int, typer.Option(help="How many at most, the newest", min=1, max=LIST_MAX)] = 100,
-    url: Url = DEFAULT_URL,
-    key_file: KeyFile = None,
-    as_json: AsJson = False,
-) -> None:
-    """Show your order lists with their orders, newest first."""
-    page = _run(
-        lambda client: client.order_lists(
-            symbol=None if symbol is None else symbol.upper(), active=True if active else None, limit=limit
-        ),
-        url,
-        key_file,
-        lacking=_NO_SUCH_LIST,
-    )
-    _print_lists(page.entries, as_json=as_json)
-    if page.next_cursor is not None and not as_json:
-        typer.echo(f"only the newest {limit}: there are more", err=True)
-
-
-@orders_app.command("cancel-list")
-def cancel_list(
-    list_id: Annotated[str, typer.Argument(help="List id")],
-    url: Url = DEFAULT_URL,
-    key_file: KeyFile = None,
-    as_json: AsJson = False,
-) -> None:
-    """Cancel all that is open of a list, and print it."""
-    cancelled = _run(
-        lambda client: client.cancel_order_list(list_id),
-        url,
-        key_file,
-        "repeat the command, which cancels nothing else",
-        _NO_SUCH_LIST,
-    )
-    _print_lists([cancelled], as_json=as_json)
+    print_orders([each for each in (outcome.cancelled, outcome.order) if each is not None], as_json=as_json)
 
 
 @orders_app.command("list")
@@ -372,7 +242,7 @@ def list_orders(
 ) -> None:
     """List your orders, newest first: the open ones, unless you say otherwise."""
     wanted = {"open": _OPEN, "all": None}.get(status.lower(), status)
-    page = _run(
+    page = run(
         lambda client: client.orders(
             status=wanted,
             symbol=None if symbol is None else symbol.upper(),
@@ -383,14 +253,19 @@ def list_orders(
         url,
         key_file,
     )
-    _print_orders(page.entries, as_json=as_json)
+    print_orders(page.entries, as_json=as_json)
     if page.next_cursor is not None and not as_json:
         typer.echo(f"only the newest {limit}: there are more", err=True)
 
 
+def _something(wanted: dict[str, str | None]) -> None:
+    if all(value is None for value in wanted.values()):
+        raise wrong("give --price, --quantity, --stop-price or several of them")
+
+
 def _one_of(order_id: str | None, client_order_id: str | None) -> None:
     if (order_id is None) is (client_order_id is None):
-        raise _wrong("give an order id or --client-order-id, one of the two")
+        raise wrong("give an order id or --client-order-id, one of the two")
 
 
 @orders_app.command()
@@ -412,8 +287,8 @@ def show(
         page = await client.own_trades(order_id=order.order_id, limit=LIST_MAX) if trades else ()
         return order, list(page)
 
-    order, own = _run(looked_up, url, key_file)
-    _print_orders([order], as_json=as_json)
+    order, own = run(looked_up, url, key_file)
+    print_orders([order], as_json=as_json)
     for trade in own:
         typer.echo(json_line(trade) if as_json else trade_line(trade))
 
@@ -431,10 +306,9 @@ def amend(
 ) -> None:
     """Give an open order another price, quantity or trigger. Sent again, it changes nothing more."""
     _one_of(order_id, client_order_id)
-    if price is None and quantity is None and stop_price is None:
-        raise _wrong("give --price, --quantity, --stop-price or several of them")
     wanted = {"price": price, "quantity": quantity, "stop_price": stop_price}
-    order = _run(
+    _something(wanted)
+    order = run(
         lambda client: (
             client.amend_order(order_id, **wanted)
             if order_id is not None
@@ -443,9 +317,9 @@ def amend(
         url,
         key_file,
         "repeat the command, which changes nothing more",
-        _NO_SUCH_AMENDMENT,
+        NO_SUCH_CHANGE,
     )
-    _print_orders([order], as_json=as_json)
+    print_orders([order], as_json=as_json)
 
 
 @orders_app.command()
@@ -458,7 +332,7 @@ def cancel(
 ) -> None:
     """Cancel orders, by their ids or by your own reference. Exit code 1: not all of them were cancelled."""
     if bool(order_ids) is (client_order_id is not None):
-        raise _wrong("give order ids or --client-order-id, one of the two")
+        raise wrong("give order ids or --client-order-id, one of the two")
     _cancel_matching(
         {"order_ids": order_ids or None, "client_order_id": client_order_id}, url, key_file, as_json=as_json
     )
@@ -480,13 +354,28 @@ def cancel_all(
 def _cancel_matching(wanted: dict[str, Any], url: str, key_file: Path | None, *, as_json: bool) -> None:
     from openspot.cli.order_lines import cancelled_lines, json_line
 
-    outcome = _run(
+    outcome = run(
         lambda client: client.cancel_orders(**wanted), url, key_file, "repeat the command, which cancels the rest"
     )
     for line in [json_line(outcome)] if as_json else cancelled_lines(outcome):
         typer.echo(line)
     is_missed = wanted.get("client_order_id") is not None and not outcome.cancelled
     raise typer.Exit(REFUSED if outcome.failed or is_missed else 0)
+
+
+@orders_app.command()
+def triggers(
+    order_ids: Annotated[list[str], typer.Argument(help="1 to 20 order ids")],
+    url: Url = DEFAULT_URL,
+    key_file: KeyFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """What fires orders now: that of a trailing stop moves. Those that wait for no price are left out."""
+    from openspot.cli.order_lines import json_line, trigger_line
+
+    found = run(lambda client: client.order_triggers(order_ids), url, key_file, lacking=NO_SUCH_ROUTE)
+    for trigger in found:
+        typer.echo(json_line(trigger) if as_json else trigger_line(trigger))
 
 
 @orders_app.command()
@@ -501,11 +390,11 @@ def timer(
     """The dead man's switch: all your open orders are cancelled unless you renew it in time."""
     from openspot.cli.order_lines import json_line, timer_line
 
-    state = _run(
+    state = run(
         lambda client: client.cancel_timer() if seconds is None else client.cancel_all_after(seconds),
         url,
         key_file,
         "look with `openspot orders timer`" if seconds is not None else "",
-        _NO_SUCH_TIMER,
+        NO_SUCH_ROUTE,
     )
     typer.echo(json_line(state) if as_json else timer_line(state))

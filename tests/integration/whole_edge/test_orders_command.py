@@ -122,6 +122,30 @@ def test_every_type_of_order_can_be_placed(trader: Trader) -> None:
     assert trader("cancel-all") == "no order was open\n"
 
 
+def test_batches_are_placed_and_amended_and_a_trailing_stop_says_what_fires_it(trader: Trader) -> None:
+    buy = "SOL-USD buy 1 --price 180 --client-order-id {}"
+    printed = trader("place-batch", buy.format("a"), buy.format("b"), buy.format("a"), code=1).splitlines()
+    assert [line.split("  ")[-1] for line in printed[:2]] == ["[a]", "[b]"]
+    assert printed[2].startswith("refused  409 DUPLICATE_CLIENT_ORDER_ID") and "(SOL-USD buy 1" in printed[2]
+    first, second = (line.split("  ")[0] for line in printed[:2])
+    printed = trader("amend-batch", f"{first} --price 181", f"{second} --quantity 2 --price 182")
+    assert [line.split("  ")[4:6] for line in printed.splitlines()] == [["1", "at 181"], ["2", "at 182"]]
+    assert "404 ORDER_NOT_FOUND" in trader("amend-batch", f"{first} --price 181", "nobody --price 181", code=1)
+    trader("cancel-all")
+
+    # A price for the trailing stop to follow.
+    trader("place", "SOL-USD", "sell", "1", "--price", "200")
+    trader("place", "SOL-USD", "buy", "1", "--price", "200", "--self-trade-prevention", "none")
+    trailing = trader.order("place", "SOL-USD", "sell", "1", "--type", "trailing-stop-market", "--trailing-amount", "5")
+    assert trader("triggers", trailing["orderId"], first).startswith(f"{trailing['orderId']}  fires at 195  limit 1")
+    pair = ("SOL-USD sell 1 --price 210", "SOL-USD sell 1 --type stop-market --stop-price 190")
+    placed = json.loads(trader("place-list", "oco", *pair, "--json"))
+    shown = trader("show-list", placed["listId"])
+    assert shown.splitlines()[0].startswith(f"{placed['listId']}  SOL-USD  oco  ") and len(shown.splitlines()) == 3
+    assert "404 ORDER_LIST_NOT_FOUND" in trader("show-list", "nobody", code=1)
+    trader("cancel-all")
+
+
 def test_the_same_idempotency_key_places_one_order(trader: Trader) -> None:
     once = ("place", "SOL-USD", "buy", "1", "--price", "180", "--idempotency-key", secrets.token_hex(8))
     assert trader.order(*once)["orderId"] == trader.order(*once)["orderId"]

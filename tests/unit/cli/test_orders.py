@@ -27,6 +27,9 @@ async def outcome_of(fake: FakeRestEdge, *arguments: str) -> tuple[int, str]:
         (("timer",), 404, "ORDER_NOT_FOUND"),
         (("timer", "60"), 405, "METHOD_NOT_ALLOWED"),
         (("cancel-list", "L1"), 405, "METHOD_NOT_ALLOWED"),
+        (("lists",), 404, "ORDER_NOT_FOUND"),
+        (("triggers", "A1"), 404, "ORDER_NOT_FOUND"),
+        (("amend-batch", "A1 --price 5"), 405, "METHOD_NOT_ALLOWED"),
     ],
 )
 async def test_an_exchange_without_the_complete_rules_is_named_as_the_reason(
@@ -110,6 +113,81 @@ async def test_the_orders_of_a_list_are_written_as_for_place() -> None:
             },
         ],
     }  # fmt: skip
+
+
+ORDER = {
+    "orderId": "A1", "clientOrderId": None, "userId": "u", "symbol": "BTC-USD", "side": "buy", "type": "limit",
+    "timeInForce": "gtc", "marginMode": None, "price": "5", "quantity": "1", "filledQuantity": "0",
+    "remainingQuantity": "1", "averagePrice": None, "fee": "0", "feeCurrency": "USD", "status": "open",
+    "rejectReason": None, "createdAt": "2026-01-02T03:04:05Z", "updatedAt": "2026-01-02T03:04:05Z",
+}  # fmt: skip
+PLACED = {"status": 201, "order": ORDER, "error": None}
+
+
+def refused(status: int, code: str) -> dict[str, Any]:
+    return {"status": status, "order": None, "error": {"message": ["no", "never"], "code": code, "details": None}}
+
+
+@pytest.mark.parametrize(
+    ("second", "code"), [(PLACED, 0), (refused(400, "RISK_NSF"), 1), (refused(504, "ORDER_STATUS_UNKNOWN"), 3)]
+)
+async def test_a_batch_is_one_request_and_says_what_became_of_each_order(second: dict[str, Any], code: int) -> None:
+    batches = (
+        (("place-batch", "BTC-USD buy 1 --price 5", "BTC-USD sell 2 --price 6"), "POST", [
+            {"symbol": "BTC-USD", "side": "buy", "type": "limit", "quantity": "1", "price": "5"},
+            {"symbol": "BTC-USD", "side": "sell", "type": "limit", "quantity": "2", "price": "6"},
+        ]),
+        (("amend-batch", "A1 --price 5", "A2 --quantity 2 --stop-price 6"), "PATCH", [
+            {"orderId": "A1", "price": "5"}, {"orderId": "A2", "quantity": "2", "stopPrice": "6"},
+        ]),
+    )  # fmt: skip
+    async with running_fake() as fake:
+        for arguments, method, orders in batches:
+            fake.answer(200, [PLACED, second])
+            exit_code, printed = await outcome_of(fake, *arguments)
+            asked = fake.asked.pop()
+            assert (asked.method, asked.path, asked.body) == (method, "/api/v1/orders/batch", {"orders": orders})
+            assert (exit_code, printed.startswith("A1 BTC-USD buy limit 1 at 5 open")) == (code, True), printed
+            says = f"refused {second['status']} "
+            assert (says in printed, f"no; never ({arguments[2]})" in printed) == (code != 0, code != 0)
+            fake.answer(200, [PLACED, second])
+            _, printed = await outcome_of(fake, *arguments, "--json")
+            assert '"orderId":"A1"' in printed and f'"status":{second["status"]}' in printed
+
+
+async def test_a_batch_of_which_nobody_knows_anything_can_be_repeated() -> None:
+    async with running_fake() as fake:
+        for _ in range(4):
+            fake.refuse(504, "ORDER_STATUS_UNKNOWN")
+        exit_code, printed = await outcome_of(
+            fake, "place-batch", "BTC-USD buy 1 --price 5", "--idempotency-key", "mine"
+        )
+    assert (exit_code, "repeat the command with --idempotency-key mine" in printed) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("amendment", "reason"),
+    [
+        ("A1", "give --price, --quantity, --stop-price or several of them"),
+        ("", "begins with its id"),
+        ("A1 --client-order-id m --price 5", "begins with its id"),
+        ("A1 --prize 5", "is not written as for `openspot orders amend`: No such option: --prize"),
+        ("A1 --price 5 --json", "has an option of the command"),
+    ],
+)
+async def test_an_amendment_that_is_written_wrong_sends_nothing(amendment: str, reason: str) -> None:
+    async with running_fake() as fake:
+        exit_code, printed = await outcome_of(fake, "amend-batch", "A0 --price 4", amendment)
+        assert fake.asked == []
+    assert (exit_code, reason in printed) == (2, True), printed
+
+
+async def test_what_fires_orders_now_can_be_asked_for() -> None:
+    async with running_fake() as fake:
+        fake.answer(200, [{"orderId": "A1", "triggerPrice": "190.5", "limitPrice": "189"}])
+        assert await outcome_of(fake, "triggers", "A1", "A2") == (0, "A1 fires at 190.5 limit 189")
+        [asked] = fake.asked
+    assert (asked.path, asked.query) == ("/api/v1/orders/triggers", {"orderIds": "A1,A2"})
 
 
 async def test_a_replacement_sends_the_order_and_says_whether_the_first_must_end() -> None:
