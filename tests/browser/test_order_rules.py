@@ -119,6 +119,63 @@ def test_a_post_only_order_that_moves_rests_one_tick_behind_the_best_ask(
     expect(screen.row("Open orders", behind)).to_have_count(0)
 
 
+def test_a_post_only_order_may_be_good_till_a_date(new_window: NewWindow, exchange: Exchange) -> None:
+    trader = exchange.register("dated-maker@example.com")
+    exchange.deposit([(trader, "USD", "10000")])
+    screen = new_window(trader)
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    expect(screen.link("Live")).to_be_visible()
+    form = screen.page.get_by_role("form", name="Order form")
+    screen.fill_order("Buy", "Limit", "1", "140")
+    post_only = form.get_by_role("checkbox", name="Post-only")
+    post_only.check()
+    time_in_force = form.get_by_role("combobox", name="Time in force")
+    time_in_force.select_option("Good till date (GTD)")
+    form.get_by_label("Good till", exact=True).fill("2099-01-30T18:30")
+    # What does not wait cannot be post-only.
+    time_in_force.select_option("Fill or kill (FOK)")
+    expect(post_only).to_be_disabled()
+    expect(post_only).not_to_be_checked()
+    time_in_force.select_option("Good till date (GTD)")
+    form.get_by_label("Good till", exact=True).fill("2099-01-30T18:30")
+    post_only.check()
+    form.get_by_role("button", name="Buy SOL, limit").click()
+    expect(screen.toast("Buy: Order placed")).to_be_visible()
+    expect(screen.row("Open orders", "Buy", "Limit, post-only, GTD", "2099")).to_be_visible()
+    [placed] = exchange.call("GET", "orders?status=open", token=trader.tokens["accessToken"])
+    assert (placed["postOnly"], placed["timeInForce"]) == (True, "gtd")
+    exchange.call("DELETE", "orders", token=trader.tokens["accessToken"])
+
+
+def test_a_market_sell_for_an_amount_of_money_brings_it_to_the_lot(new_window: NewWindow, exchange: Exchange) -> None:
+    maker, trader = exchange.register("money-maker@example.com"), exchange.register("money-seller@example.com")
+    exchange.deposit([(maker, "USD", "10000"), (trader, "SOL", "10")])
+    # Above the bids that another test may have left here. The first trade is what market orders are judged by.
+    for price, quantity in (("149.8", "1"), ("149.6", "5")):
+        order = {"symbol": SYMBOL, "side": "buy", "type": "limit", "quantity": quantity, "price": price}
+        exchange.call("POST", "orders", order, token=maker.tokens["accessToken"])
+    sell = {"symbol": SYMBOL, "side": "sell", "type": "limit", "quantity": "0.1", "price": "149.8"}
+    exchange.call("POST", "orders", sell, token=trader.tokens["accessToken"])
+    screen = new_window(trader)
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    expect(screen.link("Live")).to_be_visible()
+    expect(screen.page).to_have_title(re.compile("^149.8"))
+    form = screen.page.get_by_role("form", name="Order form")
+    screen.segment("Side", "Sell")
+    screen.segment("Order type", "Market")
+    screen.segment("Amount in", "USD")
+    form.get_by_role("textbox", name="Amount").fill("300")
+    shown = form.locator("dl > div").filter(has=screen.page.get_by_text("Amount", exact=True))
+    expect(shown).to_contain_text(" SOL")
+    form.get_by_role("button", name="Sell SOL, market").click()
+    expect(screen.toast("Sell: Filled")).to_be_visible()
+    [market] = [market for market in exchange.call("GET", "markets") if market["symbol"] == SYMBOL]
+    [order, *_] = exchange.call("GET", "orders?status=filled", token=trader.tokens["accessToken"])
+    brought = Decimal(order["averagePrice"]) * Decimal(order["filledQuantity"])
+    assert 300 - Decimal("149.8") * Decimal(market["lotSize"]) < brought <= 300
+    exchange.call("DELETE", "orders", token=maker.tokens["accessToken"])
+
+
 def test_an_immediate_order_takes_what_is_there_and_leaves_nothing(new_window: NewWindow, exchange: Exchange) -> None:
     maker, trader = exchange.register("ioc-maker@example.com"), exchange.register("ioc-taker@example.com")
     exchange.deposit([(maker, "SOL", "10"), (trader, "USD", "10000")])

@@ -7392,7 +7392,7 @@ export interface components {
                 maxSlippageBps?: (string | number) | null;
                 /** @description Your own reference. Under the complete rules no two open orders have the same one: 409 names the first; else it need not be unique */
                 clientOrderId?: string | null;
-                /** @description Complete rules, limit orders with `gtc`: the order never takes */
+                /** @description Complete rules, limit orders with `gtc` or `gtd`: the order never takes */
                 postOnly?: boolean | null;
                 /** @description With `postOnly`, if the order would match at once: `refuse`, the default, rejects it with POST_ONLY_WOULD_CROSS; `slide` lets it rest one tick behind the best opposite price */
                 postOnlyMode?: components["schemas"]["PostOnlyMode"] | null;
@@ -7452,7 +7452,7 @@ export interface components {
             maxSlippageBps?: (string | number) | null;
             /** @description Your own reference. Under the complete rules no two open orders have the same one: 409 names the first; else it need not be unique */
             clientOrderId?: string | null;
-            /** @description Complete rules, limit orders with `gtc`: the order never takes */
+            /** @description Complete rules, limit orders with `gtc` or `gtd`: the order never takes */
             postOnly?: boolean | null;
             /** @description With `postOnly`, if the order would match at once: `refuse`, the default, rejects it with POST_ONLY_WOULD_CROSS; `slide` lets it rest one tick behind the best opposite price */
             postOnlyMode?: components["schemas"]["PostOnlyMode"] | null;
@@ -8390,7 +8390,7 @@ export interface components {
             maxSlippageBps?: (string | number) | null;
             /** @description Your own reference. Under the complete rules no two open orders have the same one: 409 names the first; else it need not be unique */
             clientOrderId?: string | null;
-            /** @description Complete rules, limit orders with `gtc`: the order never takes */
+            /** @description Complete rules, limit orders with `gtc` or `gtd`: the order never takes */
             postOnly?: boolean | null;
             /** @description With `postOnly`, if the order would match at once: `refuse`, the default, rejects it with POST_ONLY_WOULD_CROSS; `slide` lets it rest one tick behind the best opposite price */
             postOnlyMode?: components["schemas"]["PostOnlyMode"] | null;

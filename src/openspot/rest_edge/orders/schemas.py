@@ -154,7 +154,7 @@ class OrderBody(Body):
         "first; else it need not be unique",
     )
     post_only: bool | None = Field(
-        default=None, description="Complete rules, limit orders with `gtc`: the order never takes"
+        default=None, description="Complete rules, limit orders with `gtc` or `gtd`: the order never takes"
     )
     post_only_mode: Annotated[PostOnlyMode, LowerCase] | None = Field(
         default=None,

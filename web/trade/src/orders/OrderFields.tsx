@@ -13,7 +13,7 @@ import { isFairPriced } from "./bounds.ts";
 import type { Offer } from "./offer.ts";
 import classes from "./OrderForm.module.css";
 import { type Draft, isList, type Review } from "./draft.ts";
-import { waits } from "./review.ts";
+import { isForMoney, waits } from "./review.ts";
 import { type Conditional, TypeMenu } from "./TypeMenu.tsx";
 
 const AdvancedFields = late(() => import("./AdvancedFields.tsx"));
@@ -78,12 +78,12 @@ const DURATIONS: Readonly<Record<TimeInForce, readonly [name: string, meaning: s
 });
 
 /** The times in force that a draft can have. A market order never waits. */
-function timesOf({ type, side, unit, isOco }: Draft, { times }: Offer): readonly TimeInForce[] {
+function timesOf(draft: Draft, { times }: Offer, market: Market): readonly TimeInForce[] {
+  const { type, isOco } = draft;
   if (isOco) return [];
   if (hasLimit(type)) return times;
   // The exchange takes no amount of money that fills whole or not at all.
-  const isForMoney = side === "buy" && unit === "quote";
-  return type === "market" && !isForMoney ? times.filter((name) => !waits(name)) : [];
+  return type === "market" && !isForMoney(draft, market) ? times.filter((name) => !waits(name)) : [];
 }
 
 /** The fields of the order form. They take nothing of the book, so they are not drawn again when it changes. */
@@ -104,7 +104,7 @@ export const OrderFields = memo(function OrderFields({
   const { baseAsset, quoteAsset } = market;
   const [isAdvanced, setAdvanced] = useState(false);
   const { type } = draft;
-  const times = timesOf(draft, offer);
+  const times = timesOf(draft, offer, market);
   const time = times.includes(draft.timeInForce) ? draft.timeInForce : (times[0] ?? "gtc");
   // No order of a list moves.
   const canSlide = offer.postOnlySlides && !isList(draft);
@@ -230,7 +230,7 @@ export const OrderFields = memo(function OrderFields({
           value={time}
           onChoice={(value) => {
             const next = times.find((name) => name === value) ?? "gtc";
-            onDraft({ timeInForce: next, expiresAt: "", ...(next === "gtc" ? {} : { postOnly: false }) });
+            onDraft({ timeInForce: next, expiresAt: "", ...(waits(next) ? {} : { postOnly: false }) });
           }}
         />
       )}
@@ -246,7 +246,7 @@ export const OrderFields = memo(function OrderFields({
               : t("The order never takes. If it would trade at once, it is refused.")
           }
           checked={draft.postOnly}
-          disabled={draft.timeInForce !== "gtc"}
+          disabled={!waits(draft.timeInForce)}
           onChecked={(postOnly) => onDraft({ postOnly })}
         />
       )}

@@ -29,7 +29,7 @@ const market = {
 } as Market;
 
 /** What is known while the best bid and the last price are `price`. */
-function at(price: string): Facts {
+function at(price: string, rules: Market["rules"] = "complete"): Facts {
   const level = (text: string) => ({
     price: text,
     quantity: "50",
@@ -37,7 +37,7 @@ function at(price: string): Facts {
     scaledQuantity: toScaled("50"),
   });
   const book = { seq: 1, bids: [level(price)], asks: [level("110")] };
-  return { market, book, lastPrice: price, available: { base: "20", quote: "10000" } };
+  return { market: { ...market, rules }, book, lastPrice: price, available: { base: "20", quote: "10000" } };
 }
 
 function sent(changes: Partial<Draft>, facts: Facts) {
@@ -53,15 +53,19 @@ function sent(changes: Partial<Draft>, facts: Facts) {
   return { body, asked: askedOf(draft, body) };
 }
 
-const COMPUTED: [string, Partial<Draft>][] = [
-  ["a market sell", { type: "market", side: "sell" }],
-  ["a trailing stop", { type: "trailing_stop_market", side: "sell", trailing: "2" }],
-  ["a bracket with a market entry", { type: "market", hasExits: true, takeProfit: "150", stopLoss: "50" }],
+const COMPUTED: [string, Partial<Draft>, Market["rules"]][] = [
+  ["a market sell by other rules", { type: "market", side: "sell" }, "specification"],
+  ["a trailing stop", { type: "trailing_stop_market", side: "sell", trailing: "2" }, "complete"],
+  [
+    "a bracket with a market entry",
+    { type: "market", hasExits: true, takeProfit: "150", stopLoss: "50" },
+    "complete",
+  ],
 ];
 
 describe("what a user asked for", () => {
-  it.each(COMPUTED)("stays the same while prices move: %s for an amount of money", (_, changes) => {
-    const [before, after] = [sent(changes, at("99.5")), sent(changes, at("90"))];
+  it.each(COMPUTED)("stays the same while prices move: %s for an amount of money", (_, changes, rules) => {
+    const [before, after] = [sent(changes, at("99.5", rules)), sent(changes, at("90", rules))];
     // It matters, because what would be sent is another order.
     expect(after.body).not.toEqual(before.body);
     expect(after.asked).toBe(before.asked);
@@ -72,7 +76,7 @@ describe("what a user asked for", () => {
     ["side", { side: "buy" }],
     ["slippage", { slippage: "2" }],
     ["unit", { unit: "base", amount: "1" }],
-    ["kind", { timeInForce: "fok" }],
+    ["kind", { type: "limit", price: "90" }],
   ] satisfies [string, Partial<Draft>][])("is something else with another %s", (_, changes) => {
     const before = sent({ type: "market", side: "sell" }, at("99.5")).asked;
     expect(sent({ type: "market", side: "sell", ...changes }, at("99.5")).asked).not.toBe(before);

@@ -2,8 +2,8 @@
 import type { Draft, ListBody, OrderBody } from "./draft.ts";
 
 /**
- * What the user asked for, as a text. Of an amount of money it is the amount: how much that is in the other asset is
- * computed from prices that move.
+ * What the user asked for, as a text. Of an amount of money it is the amount: how much that is in the other asset may
+ * be computed from prices that move.
  */
 export function askedOf({ amount, unit }: Draft, body: OrderBody | ListBody): string {
   if (unit === "base") return JSON.stringify(body);

@@ -175,6 +175,7 @@ function estimateOf(draft: ConditionalDraft, { market }: Facts, limit: bigint): 
     heldFee: draft.side === "buy" ? held - subtotal : 0n,
     slippageBps: 0n,
     isThin: false,
+    isShort: false,
   };
 }
 

@@ -118,6 +118,8 @@ export interface Estimate {
   slippageBps: bigint;
   /** Whether the book lacks some of a market order within its slippage. */
   isThin: boolean;
+  /** Whether a sell for an amount of money takes all that is free, and still brings less. */
+  isShort: boolean;
 }
 
 export interface Review {

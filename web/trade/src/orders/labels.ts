@@ -21,9 +21,9 @@ export function typeName(type: string): string {
   return t(words.charAt(0).toUpperCase() + words.slice(1));
 }
 
-/** The type of an order with its time in force, in the words of traders: "Limit, IOC", "Limit, post-only". */
+/** The type of an order with its time in force, in the words of traders: "Limit, IOC", "Limit, post-only, GTD". */
 export function kindOf(type: string, timeInForce: string, postOnly = false): string {
   const name = typeName(type);
-  if (postOnly) return t("{name}, post-only", { name });
-  return timeInForce === "gtc" ? name : `${name}, ${timeInForce.toUpperCase()}`;
+  const kind = postOnly ? t("{name}, post-only", { name }) : name;
+  return timeInForce === "gtc" ? kind : `${kind}, ${timeInForce.toUpperCase()}`;
 }

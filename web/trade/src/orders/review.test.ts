@@ -4,6 +4,7 @@ import type { Market } from "../api/queries.ts";
 import type { Book } from "../stream/book.ts";
 import { partOfFunds } from "./funds.ts";
 import { type Draft, EMPTY_DRAFT, type Facts } from "./draft.ts";
+import { kindOf } from "./labels.ts";
 import { review, stepped } from "./review.ts";
 
 const market: Market = {
@@ -116,6 +117,23 @@ describe("an order of the form", () => {
     expect(scaledText(estimate?.total ?? 0n)).toBe("196.5075");
   });
 
+  it("never takes and is good till a date, both at once", () => {
+    const expiresAt = "2026-12-01T12:00:00.000Z";
+    expect(of({ price: "99", timeInForce: "gtd", expiresAt, postOnly: true }).body).toEqual({
+      symbol: "BTC-USD",
+      side: "buy",
+      type: "limit",
+      price: "99",
+      quantity: "1",
+      timeInForce: "gtd",
+      expiresAt,
+      postOnly: true,
+    });
+    expect(kindOf("limit", "gtd", true)).toBe("Limit, post-only, GTD");
+    expect(kindOf("limit", "gtc", true)).toBe("Limit, post-only");
+    expect(kindOf("limit", "ioc")).toBe("Limit, IOC");
+  });
+
   it("is good till a date, which has to be chosen", () => {
     expect(of({ timeInForce: "gtd" }).blocked).toBe("Choose until when the order is good.");
     expect(of({ timeInForce: "gtd", expiresAt: "2026-12-01T12:00:00.000Z" }).body).toEqual({
@@ -212,8 +230,53 @@ describe("an order of the form", () => {
     expect(found.body).toMatchObject({ quoteQuantity: "100" });
   });
 
-  it("sells for money what that is at the best bid, and says what comes in for it", () => {
-    const found = of({ type: "market", side: "sell", unit: "quote", amount: "148.5", slippage: "5" });
+  it("sells as much as brings an amount of money at the prices of the book, and sends the money itself", () => {
+    const money = { type: "market", side: "sell", unit: "quote", slippage: "5", timeInForce: "fok" } as const;
+    const found = of({ ...money, amount: "148.5" });
+    expect(found).toMatchObject({ blocked: null, warnings: [] });
+    expect(found.body).toEqual({
+      symbol: "BTC-USD",
+      side: "sell",
+      type: "market",
+      quoteQuantity: "148.5",
+      maxSlippageBps: "500",
+    });
+    // 1 at 99 and 0.505 at 98: another lot would be more than the amount.
+    expect(scaledText(found.estimate?.quantity ?? 0n)).toBe("1.505");
+    expect(scaledText(found.estimate?.subtotal ?? 0n)).toBe("148.49");
+    expect(scaledText(found.estimate?.held ?? 0n)).toBe("1.505");
+    // Three of 99 and 98, and no more within the slippage.
+    const rich = { base: "9", quote: "0" };
+    expect(of({ ...money, amount: "400" }, { available: rich }).warnings).toEqual([
+      "The book has 3 BTC within your slippage. The rest is cancelled.",
+    ]);
+  });
+
+  it("sells no more than there is for an amount of money, and says so", () => {
+    const money = { type: "market", side: "sell", unit: "quote", slippage: "5", amount: "148.5" } as const;
+    const all = of(money, { available: { base: "0.5005", quote: "0" } });
+    expect(all.blocked).toBeNull();
+    expect(scaledText(all.estimate?.quantity ?? 0n)).toBe("0.5");
+    expect(all.warnings).toEqual([
+      "The order sells all that you have, 0.5 BTC, and brings less than the amount.",
+    ]);
+    expect(of(money, { available: { base: "0", quote: "9" } })).toMatchObject({
+      blocked: "Not enough BTC: the order needs 0.01, 0 is free.",
+      warnings: [],
+    });
+    // Less than the least amount of the market is refused, too.
+    expect(of(money, { available: { base: "0.005", quote: "9" } }).blocked).toBe(
+      "Not enough BTC: the order needs 0.01, 0.005 is free.",
+    );
+    const far: Book = { seq: 1, bids: [level("90", "5")], asks: [] };
+    expect(of(money, { book: far }).blocked).toBe(
+      "The book has nothing within your slippage. Raise the amount or place a limit order.",
+    );
+  });
+
+  it("sells for money what that is at the best bid by the rules of the specification", () => {
+    const about = { market: { ...market, rules: "specification" } } as const;
+    const found = of({ type: "market", side: "sell", unit: "quote", amount: "148.5", slippage: "5" }, about);
     expect(found.body).toMatchObject({ quantity: "1.5" });
     expect(found.body).not.toHaveProperty("quoteQuantity");
     // 1 at 99 and 0.5 at 98.

@@ -163,29 +163,50 @@ export function review(draft: Draft, facts: Facts): Review {
   };
 }
 
-/** Whether the engine finds how much an amount of money buys. Orders of a list have a quantity. */
+/** Whether the engine finds the quantity that an amount of money buys, or is sold for. Orders of a list have one. */
 const isSized = (draft: Draft, { rules }: Market) =>
-  isForMoney(draft) && rules === "complete" && !isList(draft);
+  draft.type === "market" && draft.unit === "quote" && rules === "complete" && !isList(draft);
 
-const isForMoney = ({ type, side, unit }: Draft) => type === "market" && side === "buy" && unit === "quote";
+/** Whether a draft is sent with an amount of money. By the rules of the specification only a buy can be. */
+export const isForMoney = (draft: Draft, market: Market) =>
+  isSized(draft, market) || (draft.type === "market" && draft.side === "buy" && draft.unit === "quote");
 
 /** Which bound of the market the draft of a limit or a market order breaks, or null. */
 function boundsFault(draft: Draft, facts: Facts, { quantity }: Estimate, limit: bigint): string | null {
   const { market } = facts;
   if (draft.type === "limit") return limitsFault(facts, quantity, limit);
   const reference = referenceOf(facts) ?? limit;
-  if (!isForMoney(draft)) return limitsFault(facts, quantity, limit, multiplyScaled(quantity, reference));
+  if (!isForMoney(draft, market))
+    return limitsFault(facts, quantity, limit, multiplyScaled(quantity, reference));
   const money = readScaled(draft.amount.trim()) ?? 0n;
-  // The router counts what the money buys at worst, and the engine what it buys.
+  // The router counts what the money is at worst, and the engine what it is.
   const least = floorTo(divideScaled(money, limit), toScaled(market.lotSize));
   return (
     limitsFault(facts, least, limit, money) ??
-    (quantity > 0n
-      ? null
-      : t(
-          "The book has nothing within your slippage that it pays for. Raise the amount or place a limit order.",
-        ))
+    leastFundsFault(draft, facts) ??
+    (quantity > 0n ? null : nothingFault(draft))
   );
+}
+
+/** Why the book gives nothing for an amount of money. */
+const nothingFault = ({ side }: Draft) =>
+  side === "buy"
+    ? t(
+        "The book has nothing within your slippage that it pays for. Raise the amount or place a limit order.",
+      )
+    : t("The book has nothing within your slippage. Raise the amount or place a limit order.");
+
+/** What is missing to sell the least that the market takes, or null: whoever has less is refused. */
+function leastFundsFault({ side }: Draft, { market, available }: Facts): string | null {
+  const least = scaled(market.quantityMin) ?? toScaled(market.lotSize);
+  const free = scaled(available?.base) ?? 0n;
+  if (side === "buy" || available === null || free >= least) return null;
+  return t("Not enough {asset}: the order needs {ceilTo}{fee}, {free} is free.", {
+    asset: market.baseAsset,
+    ceilTo: short(least),
+    fee: "",
+    free: short(free),
+  });
 }
 
 /** How much the book shows of an order; empty: all of it, as of every order that does not wait in it. */
@@ -217,8 +238,12 @@ function estimateOf(draft: Draft, facts: Facts, limit: bigint): Estimate | null 
   const asked = draft.unit === "base" ? amount : floorTo(divideScaled(amount, divisor), lot);
   if (draft.type === "market" && best === null) return null;
   const sized = isSized(draft, market);
+  const most = scaled(market.quantityMax) ?? 0n;
+  // The engine sells no more than there is.
+  const free = isBuy ? null : scaled(facts.available?.base);
+  const sellable = free === null ? null : floorTo(free, lot);
   const now = sized
-    ? walk(levels, isWithin, scaled(market.quantityMax) ?? 0n, { money: amount, lot })
+    ? walk(levels, isWithin, sellable !== null && sellable < most ? sellable : most, { money: amount, lot })
     : walk(levels, isWithin, asked);
   const quantity = sized ? now.quantity : asked;
   const resting = draft.type === "limit" && waits(draft.timeInForce) ? quantity - now.quantity : 0n;
@@ -233,8 +258,11 @@ function estimateOf(draft: Draft, facts: Facts, limit: bigint): Estimate | null 
       : ((isBuy ? averagePrice - best : best - averagePrice) * BPS) / best;
   const notional = sized ? amount : multiplyScaled(quantity, limit);
   const held = isBuy ? withFee(notional, market) : quantity;
-  // What is left of a budget would pay for this much at worst, were it in the book.
-  const missing = sized ? floorTo(divideScaled(amount - now.notional, limit), lot) : quantity - now.quantity;
+  // What is left of a budget is at least this much, were it in the book.
+  const missing = sized
+    ? floorTo(divideScaled(amount - now.notional, divisor), lot)
+    : quantity - now.quantity;
+  const isShort = sized && missing > 0n && now.quantity > 0n && now.quantity === sellable;
   return {
     quantity,
     averagePrice: floorTo(averagePrice, 10n ** 8n),
@@ -245,7 +273,8 @@ function estimateOf(draft: Draft, facts: Facts, limit: bigint): Estimate | null 
     held,
     heldFee: isBuy ? held - notional : 0n,
     slippageBps,
-    isThin: draft.type === "market" && missing > 0n,
+    isThin: draft.type === "market" && missing > 0n && now.quantity !== sellable,
+    isShort,
   };
 }
 
@@ -300,6 +329,14 @@ function warningsOf(draft: Draft, estimate: Estimate, distance: bigint, market: 
   const found: string[] = [];
   const percent = (bps: bigint) =>
     `${formatDecimal(`${bps / 100n}.${(bps % 100n).toString().padStart(2, "0")}`)} %`;
+  if (estimate.isShort) {
+    found.push(
+      t("The order sells all that you have, {quantity} {baseAsset}, and brings less than the amount.", {
+        quantity: short(estimate.quantity),
+        baseAsset: market.baseAsset,
+      }),
+    );
+  }
   if (estimate.isThin) {
     found.push(
       t("The book has {filledNow} {baseAsset} within your slippage. The rest is cancelled.", {
@@ -357,8 +394,7 @@ function bodyOf(draft: Draft, facts: Facts, estimate: Estimate): OrderBody {
     return { ...body, postOnly: true, ...(slides(draft) ? { postOnlyMode: draft.postOnlyMode } : {}) };
   }
   const maxSlippageBps = slippageText(draft);
-  if (draft.side === "buy" && draft.unit === "quote")
-    return { ...shared, quoteQuantity: draft.amount.trim(), maxSlippageBps };
+  if (isForMoney(draft, market)) return { ...shared, quoteQuantity: draft.amount.trim(), maxSlippageBps };
   const body = { ...shared, quantity, maxSlippageBps };
   return draft.timeInForce === "fok" ? { ...body, timeInForce: "fok" } : body;
 }
