@@ -2,6 +2,7 @@
 import { Badge } from "#lib/components/Badge.tsx";
 import type { Column } from "#lib/components/DataTable.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
+import { formatDecimal } from "#lib/decimal.ts";
 import { rich, t } from "#lib/language.ts";
 import type { Conversion } from "./queries.ts";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
@@ -56,4 +57,4 @@ export const CONVERSION_COLUMNS: Column<Conversion>[] = [
 ];
 
 export const conversionName = ({ fromAmount, fromAsset, toAsset }: Conversion) =>
-  t("{fromAmount} {fromAsset} into {toAsset}", { fromAmount, fromAsset, toAsset });
+  t("{fromAmount} {fromAsset} into {toAsset}", { fromAmount: formatDecimal(fromAmount), fromAsset, toAsset });

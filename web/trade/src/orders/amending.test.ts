@@ -1,4 +1,6 @@
 import { expect, it } from "vitest";
+import { showLanguage } from "#lib/language.ts";
+import german from "../../languages/de.json";
 import { RefusedError } from "../api/errors.ts";
 import type { Order } from "../api/orderKinds.ts";
 import type { Market } from "../api/queries.ts";
@@ -161,10 +163,25 @@ it.each([
   expect(terms && waitsFor(terms)).toBe(words);
 });
 
+it("says with the separators of the page how much is filled already", () => {
+  const filled = { ...order, quantity: "2000", filledQuantity: "1500" };
+  expect(amendmentOf(filled, { ...wantedOf(filled), quantity: "1000" }, market).faults.quantity).toBe(
+    "More than the 1,500 that are filled already.",
+  );
+});
+
 it("names an order by what it does", () => {
   expect(termsOf(order)).toBeNull();
   expect(orderName(order)).toBe("sell 2 BTC-USD at 100");
+  expect(orderName({ ...order, side: "buy", quantity: "1500", price: "65000.5" })).toBe(
+    "buy 1,500 BTC-USD at 65,000.5",
+  );
   expect(orderName({ ...waiting, type: "stop_market", price: null, stopPrice: "90" })).toBe(
     "sell 2 BTC-USD, waits for last ≤ 90",
   );
+  // The question whether it is to be cancelled has this name, too.
+  showLanguage("de", german);
+  expect(orderName(order)).toBe("Verkauf 2 BTC-USD zu 100");
+  expect(orderName({ ...order, side: "buy" })).toBe("Kauf 2 BTC-USD zu 100");
+  showLanguage("en", {});
 });

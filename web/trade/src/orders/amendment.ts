@@ -1,6 +1,6 @@
 /** How an order is changed: the faults of the fields, and the request for it. Pure. */
 import type { ReactNode } from "react";
-import { compareDecimals } from "#lib/decimal.ts";
+import { compareDecimals, formatDecimal } from "#lib/decimal.ts";
 import { t } from "#lib/language.ts";
 import { readScaled, toScaled } from "#lib/scaled.ts";
 import { RefusedError } from "../api/errors.ts";
@@ -65,7 +65,9 @@ function quantityFault(order: Order, quantity: string, market: Market): string |
   if (fault !== null || readScaled(quantity) === null) return fault;
   return compareDecimals(quantity, order.filledQuantity) > 0
     ? null
-    : t("More than the {filledQuantity} that are filled already.", { filledQuantity: order.filledQuantity });
+    : t("More than the {filledQuantity} that are filled already.", {
+        filledQuantity: formatDecimal(order.filledQuantity),
+      });
 }
 
 /** The fields of `order` that a refusal names, with its reasons. */

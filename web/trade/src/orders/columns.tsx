@@ -14,6 +14,7 @@ import { PageLink } from "../parts/PageLink.tsx";
 import { SideBadge, StatusBadge } from "./badges.tsx";
 import { kindOf } from "./labels.ts";
 import { listName } from "./listName.ts";
+import { dealName } from "./orderName.ts";
 import classes from "./OrdersPanel.module.css";
 import { termsOf, waitsFor } from "./trigger.ts";
 
@@ -209,7 +210,7 @@ export function fillColumns(places: Places): Column<Fill>[] {
 /** A trade between two orders of the user is two fills. */
 export const fillId = ({ tradeId, orderId }: Fill) => `${tradeId} ${orderId}`;
 
-export const fillName = ({ side, quantity, symbol }: Fill) => `${side} ${quantity} ${symbol}`;
+export const fillName = (fill: Fill) => dealName(fill);
 
 export const fillActions = ({ tradeId, orderId }: Fill) => [
   { label: t("Copy trade id"), onClick: () => copyAndTell(tradeId) },

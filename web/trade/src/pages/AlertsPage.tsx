@@ -11,6 +11,7 @@ import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
+import { formatDecimal } from "#lib/decimal.ts";
 import { rich, t } from "#lib/language.ts";
 import AlertDialog from "../alerts/AlertDialog.tsx";
 import { DIRECTIONS_WITHIN, type PriceAlert, restText, SOURCES } from "../alerts/draft.ts";
@@ -143,7 +144,7 @@ export default function AlertsPage() {
           columns={COLUMNS}
           rows={query.data}
           rowId={({ id }) => id}
-          rowName={({ symbol, price }) => t("{symbol} at {price}", { symbol, price })}
+          rowName={({ symbol, price }) => t("{symbol} at {price}", { symbol, price: formatDecimal(price) })}
           actions={(alert) => [
             { label: t("Change or arm it…"), onClick: () => setShown({ kind: "change", alert }) },
             { label: t("Delete it…"), danger: true, onClick: () => setShown({ kind: "delete", alert }) },

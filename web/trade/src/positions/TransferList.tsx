@@ -11,6 +11,7 @@ import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState, ProblemNote } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { toastDone, toastProblem } from "#lib/components/toasts.tsx";
+import { formatDecimal } from "#lib/decimal.ts";
 import { t } from "#lib/language.ts";
 import { readScaled } from "#lib/scaled.ts";
 import { attemptKey, returned } from "../api/client.ts";
@@ -96,7 +97,7 @@ export function TransferList({ owner }: { owner: Owner }) {
         rows={query.data?.pages.flatMap(({ rows }) => rows)}
         rowId={({ id }) => id}
         rowName={({ kind, amount, assetId }) =>
-          t("{kinds} of {amount} {assetId}", { kinds: KINDS[kind], amount, assetId })
+          t("{kinds} of {amount} {assetId}", { kinds: KINDS[kind], amount: formatDecimal(amount), assetId })
         }
         actions={(transfer) => [
           {

@@ -1,5 +1,6 @@
 import { VisuallyHidden } from "@mantine/core";
 import { CheckIcon, XIcon } from "@primer/octicons-react";
+import { formatDecimal } from "#lib/decimal.ts";
 import { t } from "#lib/language.ts";
 import type { Withdrawal } from "./queries.ts";
 import { type StepState, stepsOf } from "./steps.ts";
@@ -32,7 +33,10 @@ export function WithdrawalSteps({
     <ol
       className={classes.steps}
       data-upright={upright || undefined}
-      aria-label={t("Steps of {amount} {asset}", { amount: withdrawal.amount, asset: withdrawal.asset })}
+      aria-label={t("Steps of {amount} {asset}", {
+        amount: formatDecimal(withdrawal.amount),
+        asset: withdrawal.asset,
+      })}
     >
       {stepsOf(withdrawal).map(({ id, name, state, note }, index) => (
         <li key={id} data-state={state} aria-current={state === "current" ? "step" : undefined}>
