@@ -273,6 +273,16 @@ def test_open_orders_without_a_limit_are_as_many_as_a_request_can_list(exchange:
     assert len(exchange.fetch_open_orders("BTC/USD", 1_767_323_045_006)) == 150
 
 
+def test_what_fires_orders_now_can_be_asked_for(exchange: Any, complete: Recorded) -> None:
+    trigger = {"orderId": "A" * 16, "triggerPrice": "49012.5", "limitPrice": "48500"}
+    complete.answer("GET", f"/orders/triggers?orderIds={'A' * 16}%2C{'B' * 16}", [trigger])
+    assert exchange.fetch_order_triggers(["A" * 16, "B" * 16]) == [
+        {"id": "A" * 16, "triggerPrice": 49_012.5, "price": 48_500, "info": trigger}
+    ]
+    with pytest.raises(errors().ArgumentsRequired):
+        exchange.fetch_order_triggers([])
+
+
 # Times in force, prevention, expiry
 
 
@@ -443,6 +453,7 @@ def test_the_specification_has_neither_amendments_nor_a_dead_mans_switch(exchang
         lambda: exchange.edit_order("A" * 16, "BTC/USD", "limit", "buy", 0.4),
         lambda: exchange.edit_orders([{"id": "a", "symbol": "BTC/USD", "price": 1}]),
         lambda: exchange.cancel_all_orders_after(60_000),
+        lambda: exchange.fetch_order_triggers(["A" * 16]),
     ):
         with pytest.raises(errors().NotSupported, match="OPENSPOT_RULES=complete"):
             call()

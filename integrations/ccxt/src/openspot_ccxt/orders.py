@@ -487,6 +487,15 @@ class Orders:
             market,
         )
 
+    def parse_order_trigger(self, trigger: dict[str, Any]) -> dict[str, Any]:
+        """What fires an order now, in ccxt's words."""
+        return {
+            "id": self.safe_string(trigger, "orderId"),
+            "triggerPrice": self.safe_number(trigger, "triggerPrice"),
+            "price": self.safe_number(trigger, "limitPrice"),
+            "info": trigger,
+        }
+
     def parse_batch_entry(self, entry: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
         """The order of a batch, or a rejected one with the refusal in `info`.
 

@@ -338,6 +338,21 @@ class OpenSpot(OrderLists, Funds, Common, Exchange):
         query = self.omit(params or {}, ["clientOrderId", *TRIGGER_FLAGS])
         return self.parse_order(await self.call("GET", path, query))
 
+    async def fetch_order_triggers(self, ids: list[str], params: Params = None) -> list[dict[str, Any]]:
+        """What fires up to twenty orders now: that of a trailing stop moves, so no order has it.
+
+        Each has `id`, `triggerPrice` and `price`, the limit that the order would match with. Orders that wait for no
+        price are left out. ccxt has no structure for it. Only platforms with the complete rules do this; with others it
+        raises NotSupported.
+        """
+        await self.know_rules()
+        if not self.has_complete_rules:
+            raise NotSupported(f"{self.id} fetchOrderTriggers() needs OPENSPOT_RULES=complete at the platform")
+        if not ids:
+            raise ArgumentsRequired(f"{self.id} fetchOrderTriggers() requires ids")
+        found = await self.call("GET", "orders/triggers", {"orderIds": ",".join(ids)} | (params or {}))
+        return [self.parse_order_trigger(trigger) for trigger in found]
+
     async def list_orders(
         self, status: str, symbol: str | None, since: int | None, limit: int | None, params: Params
     ) -> list[Any]:
