@@ -37,7 +37,7 @@ export default function CompareChoices({ symbol }: { symbol: string }) {
               label={name}
               checked={chosen.includes(name)}
               disabled={isFull && !chosen.includes(name)}
-              onChange={() => toggleCompared(name)}
+              onChange={() => toggleCompared(name, symbol)}
             />
           </li>
         ))}

@@ -1,6 +1,7 @@
 /** The markets that the chart compares with its own; this browser keeps them. */
 import { useMemo } from "react";
 import { createStore, keep, readKept, useStore } from "#lib/store.ts";
+import { toggled } from "./comparison.ts";
 import { readNames } from "./watchlist.ts";
 
 export const COMPARED_MAX = 3;
@@ -15,12 +16,9 @@ export function useCompared(symbol: string): readonly string[] {
   return useMemo(() => all.filter((name) => name !== symbol), [all, symbol]);
 }
 
-/** Compare with one market more, or with one less. */
-export function toggleCompared(symbol: string): void {
-  const before = compared.get();
-  const isLess = before.includes(symbol);
-  if (!isLess && before.length >= COMPARED_MAX) return;
-  const after = isLess ? before.filter((name) => name !== symbol) : [...before, symbol];
+/** Compare with one market more, or with one less, on the page of the market `shown`. */
+export function toggleCompared(symbol: string, shown: string): void {
+  const after = toggled(compared.get(), symbol, shown, COMPARED_MAX);
   compared.set(after);
   keep(storage, KEY, after.length > 0 ? after.join(" ") : null);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Candle } from "./candles.ts";
-import { changeAt, closesAt, percentText } from "./comparison.ts";
+import { changeAt, closesAt, percentText, toggled } from "./comparison.ts";
 
 const candle = (timestamp: number, close: string) => ({ timestamp, close }) as Candle;
 
@@ -20,4 +20,13 @@ test("percents count from the first close in sight", () => {
 
 test("a change has a sign, or is none", () => {
   expect([1.204, -0.35, 0, null].map(percentText)).toEqual(["+1.20 %", "−0.35 %", "0.00 %", "–"]);
+});
+
+test("takes as many markets as it says on the page of one that is kept among them", () => {
+  const kept = ["BTC-USD", "ETH-USD", "SOL-USD"];
+  // The page of BTC-USD shows two of them, so there is a place.
+  expect(toggled(kept, "ADA-USD", "BTC-USD", 3)).toEqual(["ETH-USD", "SOL-USD", "ADA-USD"]);
+  expect(toggled(kept, "ADA-USD", "BTC-BRL", 3)).toEqual(kept);
+  expect(toggled(kept, "ETH-USD", "BTC-USD", 3)).toEqual(["BTC-USD", "SOL-USD"]);
+  expect(toggled(["BTC-USD"], "ETH-USD", "BTC-USD", 3)).toEqual(["BTC-USD", "ETH-USD"]);
 });

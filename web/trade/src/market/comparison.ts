@@ -28,3 +28,18 @@ export function percentText(change: number | null): string {
   if (change === null) return "–";
   return `${change > 0 ? "+" : ""}${formatDecimal(change.toFixed(2))} %`;
 }
+
+/**
+ * The kept markets with one more, or with one less. Of `most` places none is for `shown`, the market of the page: it
+ * makes room for the new one, since nobody sees it among the others there. The same list if there is no room.
+ */
+export function toggled(
+  kept: readonly string[],
+  symbol: string,
+  shown: string,
+  most: number,
+): readonly string[] {
+  if (kept.includes(symbol)) return kept.filter((name) => name !== symbol);
+  const others = kept.length < most ? kept : kept.filter((name) => name !== shown);
+  return others.length < most ? [...others, symbol] : kept;
+}
