@@ -178,6 +178,7 @@ def test_ccxts_own_methods_for_orders_with_a_trigger(
         ("market", {"stopPrice": 1, "cost": 5}, "InvalidOrder", "cost"),
         ("limit", {"stopPrice": 1, "postOnly": True}, "InvalidOrder", "post-only"),
         ("market", {"stopPrice": 1, "reduceOnly": True}, "NotSupported", "reduce-only"),
+        ("market", {"marginMode": "cross"}, "NotSupported", "trades on the spot account"),
     ],
 )  # fmt: skip
 def test_a_trigger_that_says_nothing_clear_is_refused_here(

@@ -176,6 +176,9 @@ class Orders:
         """Raise NotSupported for parameters that would be lost, or would mean something else."""
         if self.safe_bool(params, "reduceOnly", False):
             raise NotSupported(f"{self.id} createOrder() has no reduce-only orders")
+        if params.get("marginMode") is not None:
+            # The platform would keep the word, and trade with the funds of the spot account.
+            raise NotSupported(f"{self.id} createOrder() trades on the spot account: marginMode is not for orders")
         for name in ("stopLoss", "takeProfit"):
             if params.get(name) is not None:
                 raise NotSupported(f"{self.id} a {name} goes with createOrder() alone: a list is no part of a batch")
