@@ -1111,7 +1111,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel all your open orders after so many seconds, unless you renew it; 0 ends it
-         * @description Only a user may call it. An API key needs the scope `trade`. The `standard` limits count the request. The request leaves an audit record.
+         * @description Only a user may call it. An API key needs the scope `cancel`. The `standard` limits count the request. The request leaves an audit record.
          */
         post: operations["set_cancel_timer"];
         delete?: never;

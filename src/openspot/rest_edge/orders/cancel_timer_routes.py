@@ -11,7 +11,7 @@ from openspot.rest_edge.orders.cancel_schemas import CancelTimer, CancelTimerBod
 from openspot.rest_edge.orders.cancel_timers import CancelTimers
 
 _READ = Policy(Access.USER, Scope.READ)
-_SET = Policy(Access.USER, Scope.TRADE, audit=True)
+_SET = Policy(Access.USER, Scope.CANCEL, audit=True)
 
 
 def cancel_timer_routes(prefix: str, timers: CancelTimers) -> Router:
