@@ -56,6 +56,8 @@ WITHDRAWING = {
     "POST /api/v1/accounts/withdraw/fiat",
     "DELETE /api/v1/accounts/withdrawals/{withdrawalId}",
 }
+CANCELLING = {"POST /api/v1/orders/cancel-all-after"}
+"""What cancels without being a DELETE."""
 SAVED_ADDRESSES = "GET /api/v1/users/me/withdrawal-addresses"
 PERSONAL = ("/api/v1/users/me", "/api/v1/kyc/documents", "/api/v1/push-subscriptions", "/api/v1/layouts")
 """Passwords, sessions, their devices and screens, and personal data: no API key may see or change them, but it may list
@@ -88,6 +90,8 @@ def test_a_users_route_names_the_scope_that_a_key_needs(route: Route) -> None:
         assert route.policy.scope is None
     elif name in WITHDRAWING:
         assert route.policy.scope is Scope.WITHDRAW
+    elif name in CANCELLING:
+        assert route.policy.scope is Scope.CANCEL
     else:
         assert route.policy.scope in wanted
 

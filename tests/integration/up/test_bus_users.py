@@ -63,7 +63,7 @@ LISTENERS = {
     "deliver.router-deposit": {"router"},
     "custody.>": set(),
     "venue.>": set(),
-    f"{subjects.BALANCES_UPDATED}.*": {"ws-edge"},
+    f"{subjects.BALANCES_UPDATED}.*": {"router", "ws-edge"},
 }
 """Who may subscribe to what, beside the operator, who hears everything."""
 
