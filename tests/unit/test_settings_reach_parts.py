@@ -334,7 +334,7 @@ def account() -> Any:
 
 async def test_a_new_loan_has_the_yearly_rate_of_the_setting(monkeypatch: pytest.MonkeyPatch, account: Any) -> None:
     added = AsyncMock()
-    monkeypatch.setattr(margin_loans.store, "add_loan", added)
+    monkeypatch.setattr(margin_loans.loan_store, "add_loan", added)
     monkeypatch.setattr(margin_loans, "add_funding", AsyncMock())
     for rate in (Decimal("0.1"), Decimal("0.25")):
         loans = margin_loans.Loans(Dependencies(margin_yearly_rate=rate))
