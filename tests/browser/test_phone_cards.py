@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.support.console import PHONE
+from tests.support.stub_orders import fulfil, waiting_order
 from tests.support.trading_screen import Exchange, NewWindow, Trader
 
 pytestmark = pytest.mark.proof
@@ -72,3 +73,15 @@ def test_markets_orders_and_assets_take_a_few_lines_each(new_window: NewWindow, 
     assert len({round(box["x"]) for box in boxes if box is not None}) == 1, "the bars begin below each other"
     assert height(assets.get_by_role("row").nth(1)) <= 3 * LINE
     screen.look_over("the portfolio of a phone", (("light", PHONE),))
+
+
+def test_a_rejected_order_says_why_also_where_there_is_no_pointer(new_window: NewWindow, trader: Trader) -> None:
+    asked = {"symbol": SYMBOL, "side": "buy", "type": "limit", "price": "0.49", "quantity": "200"}
+    reason = "insufficient USD balance: the order needs 98, 97.5 is available"
+    order = waiting_order(trader.user_id, asked, status="rejected", rejectReason=reason, triggerStatus=None)
+    screen = new_window(trader, viewport=PHONE)
+    screen.page.route(re.compile("/api/v1/orders/history"), lambda route: fulfil(route, [order]))
+    screen.go("/history", "History")
+    expect(screen.row("Orders", SYMBOL, "Rejected")).to_contain_text(reason)
+    screen.assert_fits("the reason of a rejected order on a phone")
+    screen.assert_accessible("the reason of a rejected order on a phone")

@@ -6,11 +6,11 @@ import { TimeText } from "#lib/components/TimeText.tsx";
 import { formatDecimal, placesOf } from "#lib/decimal.ts";
 import { rich, t } from "#lib/language.ts";
 import { divideScaled, toScaled } from "#lib/scaled.ts";
-import { sayReason } from "../api/messages.ts";
 import { isWaiting, type Order } from "../api/orderKinds.ts";
 import { type Fill, type Market, useMarkets } from "../api/queries.ts";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 import { PageLink } from "../parts/PageLink.tsx";
+import { Said } from "../parts/Said.tsx";
 import { SideBadge, StatusBadge } from "./badges.tsx";
 import { kindOf } from "./labels.ts";
 import { listName } from "./listName.ts";
@@ -107,9 +107,12 @@ export function orderColumns(places: Places): Column<Order>[] {
   return withAreas(columns, ORDER_AREAS);
 }
 
-/** The type of an order; of one that waits what it waits for, of one that is good till a date the date. */
+/**
+ * The type of an order; of one that waits what it waits for, of one that is good till a date the date, of one that was
+ * rejected the reason.
+ */
 function Kind({ order }: { order: Order }) {
-  const { type, timeInForce, postOnly, expiresAt, triggerStatus, listId, displayQuantity } = order;
+  const { type, timeInForce, postOnly, expiresAt, triggerStatus, listId, displayQuantity, rejectReason } = order;
   const terms = termsOf(order);
   return (
     <span className={classes.kind}>
@@ -129,6 +132,11 @@ function Kind({ order }: { order: Order }) {
       {timeInForce === "gtd" && expiresAt && (
         <span className={classes.detail}>
           {rich("until {time}", { time: <TimeText milliseconds={Date.parse(expiresAt)} /> })}
+        </span>
+      )}
+      {rejectReason && (
+        <span className={classes.detail}>
+          <Said reason={rejectReason} />
         </span>
       )}
     </span>
@@ -160,11 +168,7 @@ export function endedOrderColumns(places: Places): Column<Order>[] {
     {
       id: "status",
       title: t("State"),
-      cell: ({ status, rejectReason }) => (
-        <span title={rejectReason ? sayReason(rejectReason).detail : undefined}>
-          <StatusBadge status={status} />
-        </span>
-      ),
+      cell: ({ status }) => <StatusBadge status={status} />,
     },
   ];
   return withAreas([...orderColumns(places), ...more], { ...ORDER_AREAS, ...ENDED_AREAS });
