@@ -9,7 +9,7 @@ from sqlalchemy.pool import NullPool
 from openspot.migrations import driver_url
 
 _LOCK_KEY = 0x0BE2_5907
-_LOOK_S = 0.1
+_POLL_INTERVAL_S = 0.1
 
 
 def run() -> None:
@@ -20,7 +20,7 @@ def run() -> None:
         # The session's, because a migration may commit. If this process is killed while PostgreSQL makes an index, the
         # lock is held until the server is done with it, so that nobody makes it a second time meanwhile.
         while not _has_locked(connection):
-            time.sleep(_LOOK_S)
+            time.sleep(_POLL_INTERVAL_S)
         context.configure(connection=connection, transactional_ddl=True)
         with context.begin_transaction():
             context.run_migrations()

@@ -246,9 +246,9 @@ export function DelistingDialog({ market, terms, onClose }: ListingDialogProps) 
       onClose={onClose}
     >
       It takes no order any more, and all its open orders are cancelled. Its trades and candles stay readable,
-      and balances can be withdrawn. Where margin offers the market, schedule its delisting first: from then on
-      margin takes nothing new that needs it. Such a market does not end by itself at that time. Margin is asked
-      when you delist it.
+      and balances can be withdrawn. Where margin offers the market, schedule its delisting first: from then
+      on margin takes nothing new that needs it. Such a market does not end by itself at that time. Margin is
+      asked when you delist it.
       {can("symbols.update") && (
         <TextInput
           type="datetime-local"

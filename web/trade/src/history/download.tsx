@@ -14,7 +14,7 @@ import { fileName, type Filter } from "./filter.ts";
 import classes from "./History.module.css";
 import { type AnyList, FILE_BOUNDS, FILE_ENTRIES_MAX } from "./lists.ts";
 
-interface Wish {
+interface ChosenList {
   list: AnyList;
   filter: Filter;
 }
@@ -25,7 +25,7 @@ export function useDownload() {
   const [rows, setRows] = useState(0);
   const running = useRef<AbortController | null>(null);
   const download = useMutation({
-    mutationFn: async ({ list, filter }: Wish) => {
+    mutationFn: async ({ list, filter }: ChosenList) => {
       const controller = new AbortController();
       running.current = controller;
       setRows(0);
@@ -53,7 +53,7 @@ export function useDownload() {
 type Download = ReturnType<typeof useDownload>;
 
 /** Asks for the file of what is shown. */
-export function DownloadButton({ download, list, filter }: { download: Download["download"] } & Wish) {
+export function DownloadButton({ download, list, filter }: { download: Download["download"] } & ChosenList) {
   return (
     <Button
       size="xs"

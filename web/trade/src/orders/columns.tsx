@@ -112,7 +112,8 @@ export function orderColumns(places: Places): Column<Order>[] {
  * rejected the reason.
  */
 function Kind({ order }: { order: Order }) {
-  const { type, timeInForce, postOnly, expiresAt, triggerStatus, listId, displayQuantity, rejectReason } = order;
+  const { type, timeInForce, postOnly, expiresAt, triggerStatus, listId, displayQuantity, rejectReason } =
+    order;
   const terms = termsOf(order);
   return (
     <span className={classes.kind}>

@@ -13,7 +13,7 @@ import type { ListBody, OrderBody } from "./draft.ts";
 export const loadOutcome = () => import("./outcome.ts");
 
 /** What `usePlaceOrder` sends. */
-interface Wish {
+interface Placement {
   /** What the user asked for, which tells one order from another: orders/asked.ts. */
   asked: string;
   body: OrderBody | ListBody;
@@ -36,7 +36,7 @@ export function usePlaceOrder(userId: string | undefined, symbol: string, onPlac
     return [await returned(rest.POST("/api/v1/orders", { body, params: { header } }))];
   };
   const { mutate } = useMutation({
-    mutationFn: ({ asked, body }: Wish) => attempt(attempts, asked, body, send),
+    mutationFn: ({ asked, body }: Placement) => attempt(attempts, asked, body, send),
     onSuccess: (orders) => {
       for (const placed of orders) noteOrder(client, placed);
       void client.invalidateQueries({ queryKey: BALANCES });
@@ -51,8 +51,8 @@ export function usePlaceOrder(userId: string | undefined, symbol: string, onPlac
     },
   });
   return {
-    place: (wish: Wish) => {
-      if (attempts.get()?.state !== "pending") mutate(wish);
+    place: (placement: Placement) => {
+      if (attempts.get()?.state !== "pending") mutate(placement);
     },
     isPending: last?.state === "pending",
     error: last?.error ?? null,

@@ -30,7 +30,7 @@ export function AddressDialog({
   const { rest } = useExchange();
   const client = useQueryClient();
   const mfa = useMfa();
-  const data = useMemo(countries, []);
+  const data = useMemo(() => countries(), []);
   const [label, setLabel] = useState("");
   const [address, setAddress] = useState("");
   const [tag, setTag] = useState("");
