@@ -184,3 +184,17 @@ def test_an_account_is_closed_by_two_persons(console: Console, platform: ChildPl
     assert refused.status == 401
     console.open(f"/users?q={eve.email}", "Users")
     expect(console.page.get_by_role("link", name=eve.user_id)).to_have_count(0)
+
+    console.open(f"/users?q={eve.user_id}", "Users")
+    console.act(eve.user_id, "Open")
+    expect(console.heading(eve.user_id)).to_be_visible()
+    page = console.page
+    expect(page.get_by_role("note")).to_contain_text("The account is closed")
+    expect(page.get_by_text(WHY["reason"], exact=True)).to_have_count(2)
+    expect(page.get_by_role("button", name="Do something")).to_have_count(0)
+    assert page.get_by_role("tab").all_inner_texts() == [
+        "Balances", "Orders", "Trades", "Movements", "Deposits", "Withdrawals", "Payments", "Requests",
+    ]  # fmt: skip
+    page.get_by_role("tab", name="Requests").click()
+    expect(console.row("Requests", "Close the account", WHY["reason"])).to_be_visible()
+    console.look_over("a closed account", OPPOSITE_LOOKS)

@@ -9,10 +9,12 @@ from openspot.contracts import subjects
 from openspot.contracts.messages import LedgerHistoryReply, LedgerHistoryRequest
 from openspot.http.operators import OperatorRole
 from openspot.kit.bus import Bus
+from openspot.kit.clock import iso_of
 from openspot.ledger.handlers import RequestHandlers
 from openspot.ledger.store import LedgerStore
-from tests.support.authenticator import log_in, register
+from tests.support.authenticator import PASSWORD, log_in, register
 from tests.support.edge_operators import make_operator
+from tests.support.fake_engine_http import FakeEngineHttp
 from tests.support.filled_tables import insert
 from tests.support.rest_client import RestClient
 
@@ -125,6 +127,74 @@ async def test_each_section_shows_all_rows_of_its_user_and_nobody_elses(edge: Re
     for section in SECTIONS:
         reply = await edge("GET", f"/operator/users/nobody/{section}")
         assert (reply.status, reply.body) == (200, []), section
+
+
+@pytest.mark.usefixtures("ledger")
+async def test_of_a_closed_account_everything_but_what_is_personal_is_shown(
+    edge: RestClient, pool: asyncpg.Pool, engine: FakeEngineHttp
+) -> None:
+    eve = await filled(edge, pool, EVE, 1)
+    owner = {"user_id": eve.user_id}
+    await insert(pool, "custody_withdrawals", owner, withdrawal_id="sent")
+    await insert(pool, "custody_deposits", owner, tx_hash="came")
+    await insert(pool, "payments", owner, payment_id="paid")
+    clients = [RestClient(edge.settings) for _ in range(2)]
+    names = []
+    for client, email in zip(clients, (ADA, BOB), strict=True):
+        await make_operator(client, pool, email, OperatorRole.COMPLIANCE, OperatorRole.SUPPORT)
+        names.append(f"user:{await pool.fetchval('SELECT user_id FROM users WHERE email = $1', email)}")
+    ada, bob = clients
+    path = f"/operator/users/{eve.user_id}"
+    assert (await ada("POST", f"{path}/notes", {"text": "calls at night"})).status == 201
+    asked = await ada("POST", f"{path}/closure", {"reason": "asked by letter"})
+    approval = f"/operator/requests/{asked.body['id']}/approval"
+    assert (await bob("POST", approval, {"reason": "letter seen"})).body["status"] == "approved"
+
+    closed = (await ada("GET", path)).body
+    assert iso_of(await pool.fetchval("SELECT deleted_at FROM deleted_users")) == closed.pop("closedAt")
+    assert closed == {
+        "userId": eve.user_id,
+        "closure": {
+            "requestedBy": names[0], "reason": "asked by letter",
+            "approvedBy": names[1], "approvalReason": "letter seen",
+        },
+    }  # fmt: skip
+    found = (await ada("GET", f"/operator/users/search?q={eve.user_id}")).body["users"]
+    assert [(row["userId"], row["email"], row["foundBy"]) for row in found] == [(eve.user_id, None, "id")]
+    for section in ("orders", "trades", "transactions"):
+        rows = await walked(ada, f"{path}/{section}", 2)
+        assert [row[SECTIONS[section]] for row in rows] == eve.shown[section], section
+    for section in ("sessions", "api-keys", "activity", "notifications", "notes"):
+        assert (await ada("GET", f"{path}/{section}")).body == [], section
+    money = {"withdrawals": ("id", "sent"), "deposits": ("txHash", "came"), "payments": ("id", "paid")}
+    for name, (field, row_id) in money.items():
+        shown = (await ada("GET", f"/operator/{name}?userId={eve.user_id}")).body
+        assert [row[field] for row in shown] == [row_id], name
+    balances = {row["asset"]: row["ledgerTotal"] for row in (await ada("GET", f"{path}/balances")).body}
+    assert balances["BTC"] == "0"
+    trail = await ada("GET", f"/operator/trail?subjectId={eve.user_id}&action=account_closure.approved")
+    assert [entry["operator"] for entry in trail.body] == [names[1]]
+    for method, action in (("PUT", "locks/login"), ("DELETE", "sessions"), ("POST", "closure")):
+        refused = await ada(method, f"{path}/{action}", {"reason": "too late"})
+        assert (refused.status, refused.code) == (404, "USER_NOT_FOUND"), action
+    for client in clients:
+        await client.close()
+
+
+async def test_an_account_that_its_user_closed_was_closed_by_no_operator(
+    edge: RestClient, pool: asyncpg.Pool, engine: FakeEngineHttp
+) -> None:
+    edge.token = None
+    eve = await register(edge, EVE)
+    # A request that was refused closed nothing.
+    await insert(
+        pool, "operator_requests", {"user_id": eve}, kind="account_closure", status="rejected", reason="by mistake",
+    )  # fmt: skip
+    assert (await edge("DELETE", "/users/me", {"password": PASSWORD})).status in (200, 204)
+    await make_operator(edge, pool, ADA, OperatorRole.SUPPORT)
+    closed = await edge("GET", f"/operator/users/{eve}")
+    assert (closed.status, closed.body.keys(), closed.body["closure"]) == (200, {"userId", "closedAt", "closure"}, None)
+    assert (await edge("GET", "/operator/users/nobody")).code == "USER_NOT_FOUND"
 
 
 @pytest.mark.usefixtures("ledger")

@@ -3364,7 +3364,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One user
+         * One user, or what is known of a closed account
          * @description Only an operator with the permission `users.read` may call it. The `standard` limits count the request.
          */
         get: operations["get_user"];
@@ -5512,6 +5512,28 @@ export interface components {
             positionId: string;
             quantity?: (string | number) | null;
             requestId?: string | null;
+        };
+        /**
+         * ClosedUserResponse
+         * @description A closed account. What was personal is erased; orders, trades and movements of money stay under its id.
+         *
+         *     `closure` is null if the user closed the account.
+         */
+        ClosedUserResponse: {
+            userId: string;
+            /** Format: date-time */
+            closedAt: string;
+            closure: components["schemas"]["ClosureResponse"] | null;
+        };
+        /**
+         * ClosureResponse
+         * @description Who asked for the closure of an account and why, and who approved it and why.
+         */
+        ClosureResponse: {
+            requestedBy: string;
+            reason: string;
+            approvedBy: string;
+            approvalReason: string;
         };
         /**
          * CoinNetworkBody
@@ -25794,7 +25816,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UserOverviewResponse"];
+                    "application/json": components["schemas"]["UserOverviewResponse"] | components["schemas"]["ClosedUserResponse"];
                 };
             };
             /** @description a parameter, a property or a header is not valid */

@@ -1,6 +1,6 @@
 import { Button, Select, Tabs } from "@mantine/core";
 import { CheckCircleIcon, DiffIcon, StopIcon } from "@primer/octicons-react";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import { Link } from "wouter";
 import { Card } from "#lib/components/Card.tsx";
 import { CopyText } from "#lib/components/CopyText.tsx";
@@ -14,6 +14,7 @@ import { ActivationDialog, FEE_ACCOUNT, useActivationFault } from "../parts/Acti
 import { adjustingPlace } from "../parts/adjusting.ts";
 import { ActiveState } from "../parts/badges.tsx";
 import { BalancesTable } from "../parts/BalancesTable.tsx";
+import { Fact } from "../parts/Fact.tsx";
 import { ChoiceFilter, FilterBar, StatusFilter } from "../parts/filters.tsx";
 import { OrdersTable } from "../parts/OrdersTable.tsx";
 import { RiskTable } from "../parts/RiskTable.tsx";
@@ -172,15 +173,6 @@ export function ParticipantPage({ participantId }: { participantId: string }) {
         <StpModeDialog participant={participant} mode={newMode} onClose={() => setNewMode(null)} />
       )}
     </>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children ?? "–"}</dd>
-    </div>
   );
 }
 

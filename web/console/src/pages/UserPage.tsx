@@ -1,4 +1,4 @@
-import { Button, Menu, Skeleton, Tabs, VisuallyHidden } from "@mantine/core";
+import { Button, Menu, Skeleton, VisuallyHidden } from "@mantine/core";
 import { KebabHorizontalIcon, PencilIcon, XCircleIcon } from "@primer/octicons-react";
 import { type ReactNode, useState } from "react";
 import { Amount } from "#lib/components/Amount.tsx";
@@ -12,9 +12,8 @@ import { useUrlState } from "#lib/urlState.ts";
 import { explain } from "../engine/messages.ts";
 import { type Permission, useCan } from "../operator/session.ts";
 import { AdjustmentDialog } from "../parts/AdjustmentDialog.tsx";
-import { NO_DAYS } from "../parts/DayFilters.tsx";
+import { Fact } from "../parts/Fact.tsx";
 import { VerificationBadge } from "../parts/PersonBadges.tsx";
-import { RequestsTable } from "../parts/RequestsTable.tsx";
 import {
   KeysDialog,
   LimitsDialog,
@@ -24,36 +23,11 @@ import {
   RequestingDialog,
   SessionsDialog,
 } from "../parts/UserDialogs.tsx";
-import {
-  UserActivity,
-  UserBalances,
-  UserKeys,
-  UserMovements,
-  UserNotes,
-  UserNotices,
-  UserOrders,
-  UserSessions,
-  UserTrades,
-} from "../parts/UserLists.tsx";
-import { UserDeposits, UserPayments, UserWithdrawals } from "../parts/UserMoney.tsx";
+import { UserActivity, UserKeys, UserNotes, UserNotices, UserSessions } from "../parts/UserLists.tsx";
+import { moneyTabs, requestsTab, type UserTab, UserTabs } from "../parts/UserTabs.tsx";
 import { useUser, type UserOverview } from "../people/queries.ts";
+import { ClosedUserPage } from "./ClosedUserPage.tsx";
 import classes from "./ParticipantPage.module.css";
-
-const TABS = [
-  ["balances", "Balances"],
-  ["orders", "Orders"],
-  ["trades", "Trades"],
-  ["movements", "Movements"],
-  ["deposits", "Deposits"],
-  ["withdrawals", "Withdrawals"],
-  ["payments", "Payments"],
-  ["sessions", "Sessions"],
-  ["keys", "API keys"],
-  ["activity", "Activity"],
-  ["notices", "Notices"],
-  ["requests", "Requests"],
-  ["notes", "Notes"],
-] as const;
 
 const NO_REVOKING = "This needs the permission api_keys.revoke_any.";
 
@@ -124,7 +98,14 @@ export function UserPage({ userId }: { userId: string }) {
       </>
     );
   }
-  const tab = TABS.find(([name]) => name === url.parameter("tab"))?.[0] ?? "balances";
+  const stale = query.error && (
+    <div className={classes.stale}>
+      <WarningNote>
+        {explain(query.error).title}. {explain(query.error).advice}
+      </WarningNote>
+    </div>
+  );
+  if ("closedAt" in user) return <ClosedUserPage user={user} stale={stale} />;
   return (
     <>
       <PageHeader
@@ -154,13 +135,7 @@ export function UserPage({ userId }: { userId: string }) {
       >
         {user.displayName}
       </PageHeader>
-      {query.error && (
-        <div className={classes.stale}>
-          <WarningNote>
-            {explain(query.error).title}. {explain(query.error).advice}
-          </WarningNote>
-        </div>
-      )}
+      {stale}
       {user.locks.map((lock) => (
         <div className={classes.stale} key={lock.kind}>
           <WarningNote>
@@ -174,106 +149,74 @@ export function UserPage({ userId }: { userId: string }) {
           <Facts user={user} />
         </dl>
       </Card>
-      <Tabs
-        mt="md"
-        value={tab}
-        keepMounted={false}
-        onChange={(next) => url.change({ tab: next, ...NO_DAYS })}
-      >
-        <Tabs.List mb="sm">
-          {TABS.map(([name, title]) => (
-            <Tabs.Tab key={name} value={name}>
-              {title}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        <Card flush>{contentOf(tab, user, setAsked, can)}</Card>
-      </Tabs>
+      <UserTabs tabs={tabsOf(user, setAsked, can)} />
       {asked && dialogOf(asked, user, () => setAsked(null))}
     </>
   );
 }
 
-function contentOf(
-  tab: (typeof TABS)[number][0],
-  user: UserOverview,
+function tabsOf(
+  { userId }: UserOverview,
   ask: (asked: Asked) => void,
   can: (permission: Permission) => boolean,
-): ReactNode {
-  const { userId } = user;
-  switch (tab) {
-    case "balances":
-      return <UserBalances userId={userId} />;
-    case "orders":
-      return <UserOrders userId={userId} />;
-    case "trades":
-      return <UserTrades userId={userId} />;
-    case "movements":
-      return <UserMovements userId={userId} />;
-    case "deposits":
-      return <UserDeposits userId={userId} />;
-    case "withdrawals":
-      return <UserWithdrawals userId={userId} />;
-    case "payments":
-      return <UserPayments userId={userId} />;
-    case "sessions":
-      return (
-        <UserSessions
-          userId={userId}
-          actions={({ sessionId }) => [
-            {
-              label: "End the session…",
-              icon: <XCircleIcon />,
-              danger: true,
-              onClick: () => ask({ dialog: "sessions", sessionId }),
-            },
-          ]}
-        />
-      );
-    case "keys":
-      return (
-        <UserKeys
-          userId={userId}
-          toolbar={
-            <Button
-              variant="default"
-              leftSection={<XCircleIcon />}
-              disabled={!can("api_keys.revoke_any")}
-              title={can("api_keys.revoke_any") ? undefined : NO_REVOKING}
-              onClick={() => ask({ dialog: "keys" })}
-            >
-              Revoke all
-            </Button>
-          }
-          actions={({ id }) => [
-            {
-              label: "Revoke the key…",
-              icon: <XCircleIcon />,
-              danger: true,
-              disabledReason: can("api_keys.revoke_any") ? undefined : NO_REVOKING,
-              onClick: () => ask({ dialog: "keys", keyId: id }),
-            },
-          ]}
-        />
-      );
-    case "activity":
-      return <UserActivity userId={userId} />;
-    case "notices":
-      return <UserNotices userId={userId} />;
-    case "requests":
-      return <RequestsTable filter={{ userId }} />;
-    case "notes":
-      return (
-        <UserNotes
-          userId={userId}
-          toolbar={
-            <Button variant="default" leftSection={<PencilIcon />} onClick={() => ask({ dialog: "note" })}>
-              Add a note
-            </Button>
-          }
-        />
-      );
-  }
+): readonly UserTab[] {
+  const sessions = (
+    <UserSessions
+      userId={userId}
+      actions={({ sessionId }) => [
+        {
+          label: "End the session…",
+          icon: <XCircleIcon />,
+          danger: true,
+          onClick: () => ask({ dialog: "sessions", sessionId }),
+        },
+      ]}
+    />
+  );
+  const keys = (
+    <UserKeys
+      userId={userId}
+      toolbar={
+        <Button
+          variant="default"
+          leftSection={<XCircleIcon />}
+          disabled={!can("api_keys.revoke_any")}
+          title={can("api_keys.revoke_any") ? undefined : NO_REVOKING}
+          onClick={() => ask({ dialog: "keys" })}
+        >
+          Revoke all
+        </Button>
+      }
+      actions={({ id }) => [
+        {
+          label: "Revoke the key…",
+          icon: <XCircleIcon />,
+          danger: true,
+          disabledReason: can("api_keys.revoke_any") ? undefined : NO_REVOKING,
+          onClick: () => ask({ dialog: "keys", keyId: id }),
+        },
+      ]}
+    />
+  );
+  const notes = (
+    <UserNotes
+      userId={userId}
+      toolbar={
+        <Button variant="default" leftSection={<PencilIcon />} onClick={() => ask({ dialog: "note" })}>
+          Add a note
+        </Button>
+      }
+    />
+  );
+  return [
+    ...moneyTabs(userId),
+    { name: "sessions", title: "Sessions", content: sessions },
+    { name: "keys", title: "API keys", content: keys },
+    { name: "activity", title: "Activity", content: <UserActivity userId={userId} /> },
+    { name: "notices", title: "Notices", content: <UserNotices userId={userId} /> },
+    requestsTab(userId),
+    { name: "notes", title: "Notes", content: notes },
+  ];
 }
 
 function dialogOf(asked: Asked, user: UserOverview, onClose: () => void): ReactNode {
@@ -341,13 +284,4 @@ function Facts({ user }: { user: UserOverview }) {
 
 function moment(time: string | null): ReactNode {
   return time === null ? "no" : <TimeText milliseconds={Date.parse(time)} />;
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
 }

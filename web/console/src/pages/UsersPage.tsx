@@ -22,7 +22,7 @@ import { daysOf, spanOf } from "../people/span.ts";
 
 const COLUMNS: readonly Column<FoundUser>[] = [
   { id: "id", title: "User", cell: ({ userId }) => <UserLink id={userId} /> },
-  { id: "email", title: "E-mail", cell: ({ email }) => email ?? "account deleted" },
+  { id: "email", title: "E-mail", cell: ({ email }) => email ?? "account closed" },
   { id: "name", title: "Name", cell: ({ displayName }) => displayName ?? "–" },
   {
     id: "created",

@@ -15,6 +15,7 @@ const LIST_INTERVAL_MS = 5_000;
 
 export type FoundUser = Schemas["FoundUserResponse"];
 export type UserOverview = Schemas["UserOverviewResponse"];
+export type ClosedUser = Schemas["ClosedUserResponse"];
 export type OperatorRequest = Schemas["OperatorRequestResponse"];
 export type Adjustment = Schemas["AdjustmentResponse"];
 export type QueuedVerification = Schemas["QueuedVerificationResponse"];

@@ -21,6 +21,7 @@ from openspot.rest_edge.operators.spans import SpanQuery
 from openspot.rest_edge.operators.table_files import TABLE_FILE, columns_of
 from openspot.rest_edge.operators.users.paths import UserPath
 from openspot.rest_edge.operators.users.schemas import (
+    ClosedUserResponse,
     FoundUserResponse,
     FoundUsersResponse,
     NoteResponse,
@@ -81,7 +82,10 @@ def user_reading_routes(prefix: str, users: OperatedUsers, views: UserViews, exp
         read = partial(users.newest, span)
         return await exports.file("users", columns, file, span.texts(), read, needs=Permission.USERS_READ)
 
-    @router.get("/{userId}", _READ, response=UserOverviewResponse, refusals=_UNKNOWN, summary="One user")
+    @router.get(
+        "/{userId}", _READ, response=UserOverviewResponse | ClosedUserResponse, refusals=_UNKNOWN,
+        summary="One user, or what is known of a closed account",
+    )  # fmt: skip
     async def get_user(user_id: UserPath) -> Response:
         return respond(await users.overview(user_id))
 

@@ -74,6 +74,26 @@ class UserOverviewResponse(ResponseBody):
     limits: UserLimitsResponse
 
 
+class ClosureResponse(ResponseBody):
+    """Who asked for the closure of an account and why, and who approved it and why."""
+
+    requested_by: str
+    reason: str
+    approved_by: str
+    approval_reason: str
+
+
+class ClosedUserResponse(ResponseBody):
+    """A closed account. What was personal is erased; orders, trades and movements of money stay under its id.
+
+    `closure` is null if the user closed the account.
+    """
+
+    user_id: str
+    closed_at: TimeText
+    closure: ClosureResponse | None
+
+
 class SideBySideResponse(ResponseBody):
     """One asset at the engine and in the ledger; null where that side did not respond.
 

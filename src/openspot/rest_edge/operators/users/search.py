@@ -36,6 +36,8 @@ _OWNERS = f"""
 _SEARCH = f"""
     (SELECT user_id, 'id' AS found_by FROM users WHERE user_id = $1 LIMIT {_EACH_MAX})
     UNION ALL
+    (SELECT user_id, 'id' FROM deleted_users WHERE user_id = $1 LIMIT {_EACH_MAX})
+    UNION ALL
     (SELECT user_id, 'email' FROM users WHERE $4 AND email ~>=~ $2 AND email ~<~ $3 ORDER BY email LIMIT {_EACH_MAX})
     UNION ALL
     (SELECT user_id, 'name' FROM users

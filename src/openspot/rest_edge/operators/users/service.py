@@ -35,6 +35,8 @@ from openspot.rest_edge.operators.spans import Span
 from openspot.rest_edge.operators.users import search, store
 from openspot.rest_edge.operators.users.balances import Held, SideBySide, side_by_side
 from openspot.rest_edge.operators.users.schemas import (
+    ClosedUserResponse,
+    ClosureResponse,
     FoundUserResponse,
     FoundUsersResponse,
     LockResponse,
@@ -87,11 +89,11 @@ class OperatedUsers:
         rows = await search.newest(self._pool, limit + 1, time_and_id_of(cursor), span)
         return page_of(rows, limit, _place, _found)
 
-    async def overview(self, user_id: str) -> UserOverviewResponse:
-        """One user. The plan is null if the subscription service does not say."""
+    async def overview(self, user_id: str) -> UserOverviewResponse | ClosedUserResponse:
+        """One user, or what is known of a closed account. The plan is null if the subscription service does not say."""
         row = await store.overview(self._pool, user_id)
         if row is None:
-            raise _unknown(user_id)
+            return await self._closed(user_id)
         return UserOverviewResponse(
             user_id=row["user_id"],
             email=row["email"],
@@ -113,6 +115,18 @@ class OperatedUsers:
                 saved_addresses=row["saved_addresses_max"],
             ),
         )
+
+    async def _closed(self, user_id: str) -> ClosedUserResponse:
+        row = await store.closed(self._pool, user_id)
+        if row is None:
+            raise _unknown(user_id)
+        closure = None if row["requested_by"] is None else ClosureResponse(
+            requested_by=row["requested_by"],
+            reason=row["reason"],
+            approved_by=row["decided_by"],
+            approval_reason=row["decision_reason"],
+        )  # fmt: skip
+        return ClosedUserResponse(user_id=row["user_id"], closed_at=iso_of(row["deleted_at"]), closure=closure)
 
     async def require(self, user_id: str) -> None:
         """404 if there is no such user."""

@@ -21,6 +21,14 @@ _OVERVIEW = """
     LEFT JOIN user_limits ON user_limits.user_id = users.user_id
     WHERE users.user_id = $1
 """
+# A request is approved in the transaction that closes the account, so there is one at most.
+_CLOSED = """
+    SELECT deleted_users.user_id, deleted_at, requested_by, reason, decided_by, decision_reason
+    FROM deleted_users
+    LEFT JOIN operator_requests ON operator_requests.user_id = deleted_users.user_id
+        AND kind = 'account_closure' AND status = 'approved'
+    WHERE deleted_users.user_id = $1
+"""
 _LEDGER = "SELECT asset, available, locked FROM ledger_accounts WHERE user_id = $1 ORDER BY asset"
 
 
@@ -54,6 +62,11 @@ class UserNote:
 async def overview(pool: Pool, user_id: str) -> Any | None:
     """The user's row with what hangs on it; None if there is no such user."""
     return await pool.fetchrow(_OVERVIEW, user_id)
+
+
+async def closed(pool: Pool, user_id: str) -> Any | None:
+    """When the user's account was closed, and by whom if by operators; None if it was not."""
+    return await pool.fetchrow(_CLOSED, user_id)
 
 
 async def exists(connection: Connection | Pool, user_id: str, *, lock: bool = False) -> bool:
