@@ -133,6 +133,7 @@ async def test_a_search_and_every_list_read_indexes(edge: RestClient, pool: asyn
     after = (utc_now(), "x")
     await newest(recording, 50, after, day)
     await queue(recording, "pending", day, 50, after)
+    await queue(recording, "pending", day, 50, after, "u1")
     await ADJUSTMENTS.page(recording, AdjustmentFilter(span=day), 50, after)
     await ADJUSTMENTS.page(recording, AdjustmentFilter("u1", span=day), 50, after)
     await requests.page(recording, RequestFilter(span=day), 50, after)

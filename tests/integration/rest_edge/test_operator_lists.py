@@ -175,6 +175,10 @@ async def test_a_verification_is_read_and_decided_with_a_trail(edge: RestClient,
     await make_operator(edge, pool, ADA, COMPLIANCE)
     queue = (await edge("GET", "/operator/verifications")).body
     assert [(row["userId"], row["level"], row["hasInformation"]) for row in queue] == [(eve, "basic", True)]
+    assert (await edge("GET", f"/operator/verifications?userId={eve}")).body == queue
+    assert (await edge("GET", "/operator/verifications?userId=nobody")).body == []
+    refused = await edge("GET", "/operator/verifications?userId=no%20body")
+    assert (refused.status, "userId" in str(refused.message)) == (400, True)
     opened = (await edge("GET", f"/operator/verifications/{eve}")).body
     assert opened["information"] == INFORMATION
     decision = {"decision": "approve", "reason": "passport and bill match"}

@@ -29922,6 +29922,8 @@ export interface operations {
             query?: {
                 /** @description Those in this state */
                 status?: components["schemas"]["KycState"];
+                /** @description Only those of this user */
+                userId?: string | null;
                 /** @description How many entries at most */
                 limit?: number;
                 /** @description Where to go on: `X-Next-Cursor` of the page before */
@@ -30000,6 +30002,8 @@ export interface operations {
             query: {
                 /** @description Those in this state */
                 status?: components["schemas"]["KycState"];
+                /** @description Only those of this user */
+                userId?: string | null;
                 /** @description The first moment */
                 from?: (string) | null;
                 /** @description The first moment that is too late */

@@ -1,6 +1,7 @@
-import { Button, Menu, Skeleton, VisuallyHidden } from "@mantine/core";
+import { Anchor, Button, Menu, Skeleton, VisuallyHidden } from "@mantine/core";
 import { KebabHorizontalIcon, PencilIcon, XCircleIcon } from "@primer/octicons-react";
 import { type ReactNode, useState } from "react";
+import { Link } from "wouter";
 import { Amount } from "#lib/components/Amount.tsx";
 import { Card } from "#lib/components/Card.tsx";
 import { CopyText } from "#lib/components/CopyText.tsx";
@@ -251,6 +252,7 @@ function dialogOf(asked: Asked, user: UserOverview, onClose: () => void): ReactN
 
 function Facts({ user }: { user: UserOverview }) {
   const { limits } = user;
+  const can = useCan();
   const own = [
     limits.dailyWithdrawalUsd !== null && (
       <span key="usd">
@@ -270,7 +272,16 @@ function Facts({ user }: { user: UserOverview }) {
       <Fact name="Second factor since">{moment(user.secondFactorSince)}</Fact>
       <Fact name="Verification">
         <span>
-          {user.verificationLevel} <VerificationBadge status={user.verificationStatus} />
+          {user.verificationLevel} <VerificationBadge status={user.verificationStatus} />{" "}
+          {can("kyc.read") && (
+            <Anchor
+              component={Link}
+              href={`/verifications?state=${user.verificationStatus}&user=${encodeURIComponent(user.userId)}`}
+              inherit
+            >
+              Show in the queue
+            </Anchor>
+          )}
         </span>
       </Fact>
       <Fact name="Language">{user.language === null ? "not chosen" : languageName(user.language, "en")}</Fact>

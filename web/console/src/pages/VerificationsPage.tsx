@@ -12,7 +12,7 @@ import { useUrlState } from "#lib/urlState.ts";
 import { explainIfAny } from "../engine/messages.ts";
 import { useCan } from "../operator/session.ts";
 import { DayFilters, NO_DAYS } from "../parts/DayFilters.tsx";
-import { ChoiceFilter, FilterBar } from "../parts/filters.tsx";
+import { ChoiceFilter, FilterBar, TextFilter } from "../parts/filters.tsx";
 import { VerificationBadge } from "../parts/PersonBadges.tsx";
 import { SaveAsFile } from "../parts/SaveAsFile.tsx";
 import { SavedViews } from "../parts/SavedViews.tsx";
@@ -55,7 +55,8 @@ export function VerificationsPage() {
   const [lookedAt, setLookedAt] = useState<string | null>(null);
   const status = STATES.find(({ value }) => value === url.parameter("state"))?.value ?? "pending";
   const span = spanOf(daysOf(url.parameter));
-  const given = { status, ...span };
+  const user = url.parameter("user");
+  const given = { status, ...(user === "" ? {} : { userId: user }), ...span };
   const { query, rows } = useVerifications(given);
   const selection = useSelection((rows ?? []).map(idOf), USERS_MAX);
   const [bulk, setBulk] = useState<readonly string[] | null>(null);
@@ -79,8 +80,8 @@ export function VerificationsPage() {
           toolbar={
             <>
               <FilterBar
-                isFiltered={status !== "pending" || Object.keys(span).length > 0}
-                onClear={() => url.change({ state: null, ...NO_DAYS })}
+                isFiltered={status !== "pending" || user !== "" || Object.keys(span).length > 0}
+                onClear={() => url.change({ state: null, user: null, ...NO_DAYS })}
               >
                 <ChoiceFilter
                   label="State"
@@ -89,6 +90,7 @@ export function VerificationsPage() {
                   choices={STATES}
                   onChange={(state) => url.change({ state })}
                 />
+                <TextFilter label="User id" value={user} onChange={(next) => url.change({ user: next })} />
                 <DayFilters url={url} />
               </FilterBar>
               <SelectionBar

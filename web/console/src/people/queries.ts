@@ -152,6 +152,7 @@ export function useAdjustments(filter: AdjustmentFilter) {
 
 export interface VerificationFilter extends Span {
   status: QueuedVerification["status"];
+  userId?: string;
 }
 
 export function useVerifications(filter: VerificationFilter) {

@@ -20,7 +20,7 @@ from openspot.rest_edge.operators.exports import Exports, WantedFileQuery
 from openspot.rest_edge.operators.schemas import Reason
 from openspot.rest_edge.operators.spans import Span, SpanQuery
 from openspot.rest_edge.operators.table_files import TABLE_FILE, columns_of
-from openspot.rest_edge.operators.users.paths import UserPath
+from openspot.rest_edge.operators.users.paths import UserPath, UserQuery
 from openspot.rest_edge.operators.verification.schemas import (
     DecisionBody,
     QueuedVerificationResponse,
@@ -47,9 +47,13 @@ def verification_routes(prefix: str, verifications: Verifications, exports: Expo
         summary="Verifications in a state, the one that waits longest first",
     )  # fmt: skip
     async def list_verifications(
-        span: SpanQuery, status: StatusQuery = KycState.PENDING, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+        span: SpanQuery,
+        status: StatusQuery = KycState.PENDING,
+        user_id: UserQuery = None,
+        limit: Limit = LIMIT_DEFAULT,
+        cursor: Cursor = None,
     ) -> Response:
-        return respond_with_page(await verifications.queue(status, span, limit, cursor))
+        return respond_with_page(await verifications.queue(status, span, user_id, limit, cursor))
 
     @router.get(
         "/export", _EXPORT, responses=TABLE_FILE,
@@ -57,12 +61,12 @@ def verification_routes(prefix: str, verifications: Verifications, exports: Expo
         summary="Verifications in a state as a file, without what users stated, the one that waits longest first",
     )  # fmt: skip
     async def export_verifications(
-        span: SpanQuery, file: WantedFileQuery, status: StatusQuery = KycState.PENDING
+        span: SpanQuery, file: WantedFileQuery, status: StatusQuery = KycState.PENDING, user_id: UserQuery = None
     ) -> Response:
         # Whatever changes moves to the end of this list: the file would meet it again.
         now = utc_now()
-        read = partial(verifications.queue, status, Span(span.since, min(span.until or now, now)))
-        filters = {"state": status.value} | span.texts()
+        read = partial(verifications.queue, status, Span(span.since, min(span.until or now, now)), user_id)
+        filters = {"state": status.value, "user": user_id} | span.texts()
         return await exports.file("verifications", columns, file, filters, read, needs=Permission.KYC_READ)
 
     @router.get(

@@ -60,10 +60,13 @@ class Verifications:
         self._now = now
 
     async def queue(
-        self, status: KycState, span: Span, limit: int, cursor: str | None
+        self, status: KycState, span: Span, user_id: str | None, limit: int, cursor: str | None
     ) -> Page[QueuedVerificationResponse]:
-        """A page of verifications in a state since a moment of `span`, the one that waits longest first."""
-        rows = await store.queue(self._pool, status.value, span, limit + 1, time_and_id_of(cursor))
+        """A page of verifications in a state since a moment of `span`, the one that waits longest first.
+
+        With `user_id`, only that user's.
+        """
+        rows = await store.queue(self._pool, status.value, span, limit + 1, time_and_id_of(cursor), user_id)
         return page_of(rows, limit, lambda row: time_place(row.waits_since, row.user_id), _queued)
 
     async def open(self, user_id: str, acting: Acting) -> VerificationResponse:

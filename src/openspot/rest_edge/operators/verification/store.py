@@ -18,8 +18,8 @@ _QUEUE = """
     FROM kyc_profiles
     WHERE status = $1 AND (updated_at, user_id) > (coalesce($2::timestamptz, '-infinity'), coalesce($3::text, ''))
         AND updated_at >= coalesce($5::timestamptz, '-infinity') AND updated_at < coalesce($6::timestamptz, 'infinity')
-    ORDER BY updated_at, user_id LIMIT $4
 """
+_ORDER = " ORDER BY updated_at, user_id LIMIT $4"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +37,16 @@ class QueuedVerification:
 
 
 async def queue(
-    pool: Pool, status: str, span: Span, limit: int, after: tuple[datetime, str] | None
+    pool: Pool, status: str, span: Span, limit: int, after: tuple[datetime, str] | None, user_id: str | None = None
 ) -> list[QueuedVerification]:
-    """Verifications in a state since a moment of `span`, the one that waits longest first, behind `after`."""
-    rows = await pool.fetch(_QUEUE, status, *(after or (None, None)), limit, *span)
+    """Verifications in a state since a moment of `span`, the one that waits longest first, behind `after`.
+
+    With `user_id`, only that user's.
+    """
+    values = [status, *(after or (None, None)), limit, *span]
+    # A condition of its own, so that PostgreSQL reads the one row by its key.
+    of_user = "" if user_id is None else " AND user_id = $7"
+    rows = await pool.fetch(_QUEUE + of_user + _ORDER, *values, *([] if user_id is None else [user_id]))
     return [_queued(row) for row in rows]
 
 
