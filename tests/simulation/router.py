@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
+from unittest.mock import patch
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import (
@@ -31,6 +32,7 @@ from openspot.kit.clock import NANOSECONDS_PER_MS
 from openspot.kit.settings import Settings
 from openspot.router.custody.bridge import CustodyBridge
 from openspot.router.division import PartitionsRefusedError
+from openspot.router.orders import available_funds
 from openspot.router.orders.amendment import Amendment
 from openspot.router.orders.available_funds import AvailableFunds
 from openspot.router.orders.bulk_cancellation import BulkCancellation
@@ -55,6 +57,8 @@ from tests.simulation.process import Process
 from tests.simulation.rows import Rows, SimulatedStore
 
 NEVER_S = 1e9
+FIGURE_LIFE_S = 0.1
+"""The simulated bus brings routers no balance events, so a balance is believed for a moment only."""
 
 
 class Router:
@@ -87,7 +91,8 @@ class Router:
         recent_orders = RecentOrders(1000)
         self.rejections = Rejections(bus, store)
         markets = {symbol: MarketRules(configuration().limits[symbol], spec) for symbol, spec in specs.items()}
-        funds = AvailableFunds(bus, client, 0.5, server.weather.loop.time)
+        with patch.object(available_funds, "FIGURE_LIFE_S", FIGURE_LIFE_S):
+            funds = AvailableFunds(bus, client, 0.5, server.weather.loop.time)
         order_ids = OrderIds(store.take_id_block, 1.5)
         opening = Opening((), server.weather.loop.time, cancel_only_s=0, post_only_s_max=0)
         self._submission = Submission(
