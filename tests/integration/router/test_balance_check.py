@@ -86,6 +86,6 @@ async def test_the_ledger_is_asked_once_until_it_says_that_an_account_has_less(
         assert (await router.submit()).success
         return len(ledger.asked) > 1
 
-    # Four thousand such orders fit into what the ledger said first.
+    # Thousands of such orders fit into what the ledger said first.
     await eventually(is_asked_again)
     assert {(question.user_id, question.asset) for question in ledger.asked} == {("alice", "USD")}
