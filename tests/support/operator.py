@@ -121,6 +121,32 @@ class Operator:
         symbol: str = self.admin("POST", "/symbols", body)["symbol"]
         return symbol
 
+    def list_for_traders(self, base: str) -> str:
+        """Make a currency and its market in USD with the terms that routers need, and return the symbol.
+
+        Prices have two places and quantities four. The other services learn of the market a moment later. Raises
+        OperatorError.
+        """
+        terms = {
+            "symbol": f"{base}-USD",
+            "asset": {"currency": base, "name": base, "places": 8},
+            "name": f"{base} / US dollar",
+            "tickSize": "0.01",
+            "lotSize": "0.0001",
+            "takerFee": 25,
+            "makerFee": 15,
+            "quantityMin": "0.0001",
+            "quantityMax": "1000",
+            "notionalMin": "1",
+            "notionalMax": "1000000",
+            "deviationBpsMax": 2000,
+            "slippageBpsMax": 100,
+            "status": "open",
+            "reason": "a test trades here",
+        }
+        symbol: str = self.admin("POST", "/listings", terms)["symbol"]
+        return symbol
+
     def await_market(self, symbol: str) -> None:
         """Wait until the REST edge and market data know a market: its ticker needs both."""
         until(lambda: symbol in self._markets_served(), f"the REST edge serves {symbol}")
