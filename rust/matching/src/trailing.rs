@@ -6,7 +6,8 @@
 //! Layout: a segment tree over the orders by placement. Later orders have watermarks that are as high or higher in
 //! keys' terms, so a new extreme gives one watermark to a run of orders at the end; a node all of whose orders have
 //! one watermark passes it on when it is next visited.
-//! Cost: O(log orders) to add, to remove, to find the nearest, and for a new extreme, however many orders follow it.
+//! Cost: O(log orders) to add, to remove, for a new extreme, however many orders follow it, and for each order that a
+//! price reaches, of which many together share their ways down.
 //! Once in half as many insertions as there are orders the tree is built again.
 
 use crate::types::{BASIS_POINTS, NIL};
@@ -82,6 +83,18 @@ pub(crate) struct Follower {
     pub(crate) distance: i64,
     /// The key of its watermark.
     pub(crate) watermark: i64,
+}
+
+/// An order that was taken out of a tree because a key has reached its trigger.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reached {
+    /// The key of its trigger.
+    pub(crate) trigger: i64,
+    distance: i64,
+    /// The key of its watermark.
+    pub(crate) watermark: i64,
+    /// Its index among the waiting orders.
+    pub(crate) index: u32,
 }
 
 /// The triggers of one symbol, price, direction and kind that follow the price.
@@ -216,20 +229,35 @@ impl Trailing {
         self.node(1).nearest
     }
 
-    /// The order with the nearest trigger; of equal ones the first that was placed. `NIL` if there is none.
-    pub(crate) fn nearest_index(&mut self) -> u32 {
-        if self.node(1).is_empty() {
-            return NIL;
+    /// Takes out the orders whose triggers `key` reaches, nearest first; of equal ones the first that was placed.
+    pub(crate) fn take_reached(&mut self, key: i64) -> Vec<Reached> {
+        let mut reached = Vec::new();
+        self.take_below(1, key, &mut reached);
+        self.count -= reached.len();
+        if self.count == 0 {
+            self.leaves.clear();
         }
-        let (mut place, first) = (1, self.first_leaf());
-        while place < first {
-            self.pass_on(place);
-            place *= 2;
-            if self.node(place).nearest > self.node(place + 1).nearest {
-                place += 1;
-            }
+        reached.sort_by_key(|order| (order.trigger, order.distance));
+        reached
+    }
+
+    fn take_below(&mut self, place: usize, key: i64, reached: &mut Vec<Reached>) {
+        work::count(1);
+        let node = self.node(place);
+        if node.is_empty() || node.nearest.0 > key {
+            return;
         }
-        self.leaves.get(place - first).map_or(NIL, |&(_, index)| index)
+        if let Some(leaf) = place.checked_sub(self.first_leaf()) {
+            let index = self.leaves.get(leaf).map_or(NIL, |&(_, index)| index);
+            let (trigger, distance) = node.nearest;
+            reached.push(Reached { trigger, distance, watermark: node.low, index });
+            self.set(place, EMPTY);
+            return;
+        }
+        self.pass_on(place);
+        self.take_below(2 * place, key, reached);
+        self.take_below(2 * place + 1, key, reached);
+        self.join_children(place);
     }
 
     /// The highest key of a watermark: a lower key moves triggers. The smallest number if there is none.
@@ -276,12 +304,20 @@ mod tests {
     }
 
     #[test]
-    fn it_agrees_with_a_list_through_new_extremes_and_removals() {
+    fn it_agrees_with_a_list_through_new_extremes_removals_and_reached_triggers() {
         for in_basis_points in [false, true] {
             let distances = Distances { in_basis_points, tick: 3 };
             let mut trailing = Trailing::new(distances);
             let mut list: Vec<Follower> = Vec::new();
             let mut key = -1_000i64;
+            let rank = |follower: &Follower| {
+                (
+                    distances.trigger(follower.watermark, follower.distance),
+                    follower.distance,
+                    follower.placement,
+                )
+            };
+            let mut reached_together = 0;
             for step in 0..20_000u32 {
                 let number = random(step);
                 match number % 8 {
@@ -302,27 +338,40 @@ mod tests {
                     _ => {
                         key += i64::from(number >> 8) % 21 - 10;
                         key = key.clamp(-1_500, -500);
+                        let (mut reached, rest): (Vec<Follower>, Vec<Follower>) =
+                            list.into_iter().partition(|follower| rank(follower).0 <= key);
+                        list = rest;
+                        reached.sort_by_key(rank);
+                        reached_together = reached_together.max(reached.len());
+                        let taken = trailing.take_reached(key);
+                        assert_eq!(
+                            taken
+                                .iter()
+                                .map(|order| (order.index, order.trigger, order.watermark))
+                                .collect::<Vec<_>>(),
+                            reached
+                                .iter()
+                                .map(|order| (order.index, rank(order).0, order.watermark))
+                                .collect::<Vec<_>>()
+                        );
                         trailing.follow(key);
                         for follower in &mut list {
                             follower.watermark = follower.watermark.min(key);
                         }
                     }
                 }
-                let rank = |follower: &&Follower| {
-                    (
-                        distances.trigger(follower.watermark, follower.distance),
-                        follower.distance,
-                        follower.placement,
-                    )
-                };
-                let nearest = list.iter().min_by_key(rank);
-                assert_eq!(trailing.nearest_index(), nearest.map_or(NIL, |follower| follower.index));
+                let nearest = list.iter().map(rank).min();
+                assert_eq!(
+                    trailing.nearest(),
+                    nearest.map_or(EMPTY.nearest, |(key, distance, _)| (key, distance))
+                );
                 let high = list.iter().map(|follower| follower.watermark).max();
                 assert_eq!(trailing.high(), high.unwrap_or(i64::MIN));
                 for follower in list.iter().take(3) {
                     assert_eq!(trailing.watermark(follower.placement), follower.watermark);
                 }
             }
+            assert!(reached_together > 5);
         }
     }
 
@@ -336,9 +385,25 @@ mod tests {
             }
             work::take();
             trailing.follow(-1_000_001);
-            trailing.nearest_index();
             work::take()
         };
         assert!(steps_of(100_000) < steps_of(100) + 40);
+    }
+
+    #[test]
+    fn orders_that_one_price_reaches_are_taken_in_a_few_steps_each() {
+        let mut trailing = Trailing::new(Distances { in_basis_points: false, tick: 1 });
+        for number in 1..=100_000 {
+            trailing.add(Follower {
+                placement: number.into(),
+                index: number,
+                distance: 50,
+                watermark: -1_000_000,
+            });
+        }
+        work::take();
+        assert_eq!(trailing.take_reached(-999_950).len(), 100_000);
+        assert!(work::take() < 600_000);
+        assert!(trailing.take_reached(i64::MAX - 1).is_empty());
     }
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use crate::hash_index::HashIndex;
 use crate::key_hash::HashSeed;
 use crate::slab::Slab;
-use crate::trailing::{Distances, Follower, Trailing};
+use crate::trailing::{Distances, Follower, Reached, Trailing};
 use crate::types::{NIL, OrderType, Side, TERMS_AT_OR_BELOW, TERMS_BY_MARK, TriggerKind};
 
 /// What fires an order.
@@ -148,6 +148,14 @@ impl WaitingOrder {
     }
 }
 
+/// An order whose trigger was taken out because a price has reached it.
+struct Fired {
+    trigger: i64,
+    /// The key of the watermark of a trailing trigger.
+    watermark: Option<i64>,
+    index: u32,
+}
+
 /// The triggers of one symbol that one price fires in one direction, by keys.
 #[derive(Clone, Debug)]
 struct Triggers {
@@ -187,16 +195,24 @@ impl Triggers {
         self.fixed_key().min(self.by_distance.nearest().0).min(self.by_basis_points.nearest().0)
     }
 
-    /// The order of the nearest trigger: at one price the fixed ones first, then by distance, then by basis points.
-    fn nearest_index(&mut self) -> u32 {
-        let key = self.nearest_key();
-        if self.fixed_key() == key {
-            return self.fixed.first_key_value().map_or(NIL, |(_, &index)| index);
+    /// Takes out the triggers that `key` reaches, nearest first: at one price the fixed ones, then by distance, then by
+    /// basis points.
+    fn take_reached(&mut self, key: i64) -> Vec<Fired> {
+        let mut fired = Vec::new();
+        if self.fixed_key() <= key {
+            let rest = self.fixed.split_off(&(key.saturating_add(1), 0));
+            let reached = std::mem::replace(&mut self.fixed, rest).into_iter();
+            fired.extend(reached.map(|((trigger, _), index)| Fired { trigger, watermark: None, index }));
         }
-        if self.by_distance.nearest().0 == key {
-            return self.by_distance.nearest_index();
-        }
-        self.by_basis_points.nearest_index()
+        let trailing =
+            self.by_distance.take_reached(key).into_iter().chain(self.by_basis_points.take_reached(key));
+        fired.extend(trailing.map(|Reached { trigger, watermark, index, .. }| Fired {
+            trigger,
+            watermark: Some(watermark),
+            index,
+        }));
+        fired.sort_by_key(|order| order.trigger);
+        fired
     }
 
     /// The key below which trailing triggers move; the smallest number if there are none.
@@ -453,16 +469,18 @@ impl WaitingOrders {
         let Some(symbol) = self.symbols.get_mut(&book) else { return };
         let source = if by_mark { TERMS_BY_MARK } else { 0 };
         for (flags, key) in [(source, price), (source | TERMS_AT_OR_BELOW, -price)] {
-            while symbol.triggers(flags).nearest_key() <= key {
-                let index = symbol.triggers_mut(flags).nearest_index();
+            let triggers = symbol.triggers_mut(flags);
+            let fired = if triggers.nearest_key() <= key { triggers.take_reached(key) } else { Vec::new() };
+            triggers.by_distance.follow(key);
+            triggers.by_basis_points.follow(key);
+            for Fired { watermark, index, .. } in fired {
                 let order = self.orders.at_mut(index);
-                Self::withdraw(symbol, order);
+                if let Some(watermark) = watermark {
+                    order.trigger.watermark = order.trigger.key(watermark);
+                }
                 symbol.enqueue(order, index, price);
                 self.queued += 1;
             }
-            let triggers = symbol.triggers_mut(flags);
-            triggers.by_distance.follow(key);
-            triggers.by_basis_points.follow(key);
         }
     }
 
