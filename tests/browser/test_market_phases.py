@@ -33,7 +33,7 @@ def test_an_operator_holds_an_auction_and_the_trading_screen_says_what_it_would_
     console.open("/symbols", "Symbols")
     row = console.row("Symbols", market)
     expect(row).to_contain_text("Continuous trading")
-    console.act(market, "Change phase…")
+    console.act(market, "Set phase…")
     dialog = console.dialog(f"Change the phase of {market}?")
     dialog.get_by_label("Phase", exact=True).select_option("auction")
     dialog.get_by_label("Minutes until continuous trading").fill("0")
@@ -55,7 +55,7 @@ def test_an_operator_holds_an_auction_and_the_trading_screen_says_what_it_would_
     expect(status).to_contain_text("at 51")
     screen.assert_accessible("auction")
 
-    console.act(market, "Change phase…")
+    console.act(market, "Set phase…")
     dialog = console.dialog(f"Change the phase of {market}?")
     dialog.get_by_label("Reason").fill("the market is open")
     dialog.get_by_role("button", name="Change the phase").click()

@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from openspot.contracts.listings import ListingChange, MarketTerms
-from openspot.contracts.messages.message import DecimalText, Message
+from openspot.contracts.messages.message import Count, DecimalText, Message, listed
 from openspot.domain.listing import REASON_LENGTH_MAX, REASON_LENGTH_MIN, SCHEDULE_LENGTH_MAX
+from openspot.domain.market_phase import MarketPhase, PhaseCause
 from openspot.domain.money import AMOUNT_PLACES
 from openspot.http.validation import (
     Body,
@@ -26,11 +27,15 @@ TEXT_LENGTH_MAX = 2000
 
 VERSION_LENGTH_MAX = 64
 
+PHASE_SECONDS_MAX = 30 * 86_400
+
 OFFERS_MAX = 16
 """Longer lists of services are refused before any rule is asked."""
 
 Status = Literal["announced", "post-only", "auction", "open", "delisting", "delisted"]
 OfferName = Literal["conversions", "payments", "staking"]
+PhaseName = Annotated[str, listed(*(phase.text for phase in MarketPhase))]
+PhaseCauseName = Annotated[str, listed("", *PhaseCause)]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, max_length=TEXT_LENGTH_MAX)]
 Reason = Annotated[
     str,
@@ -195,6 +200,28 @@ class DelistingBody(ReasonedBody):
     model_config = example({"reason": "the coin has ended"})
 
 
+class PhaseFields(Body):
+    """The phase that a market is to enter. `seconds` later continuous trading begins; 0: with the next change.
+
+    With the phase that the operator saw, `expected`, the change is refused if the market is in another one by now.
+    """
+
+    phase: Literal["continuous", "halted", "cancel-only", "post-only", "auction"]
+    seconds: Annotated[int, Field(ge=0, le=PHASE_SECONDS_MAX), NoBoolean] = 0
+    expected: Literal["continuous", "halted", "cancel-only", "post-only", "auction", "uncrossing"] | None = None
+
+
+class PhaseChange(PhaseFields, ReasonedBody):
+    """The phase that a market is to enter, and why. `seconds` later continuous trading begins; 0: with the next change.
+
+    With the phase that the operator saw, `expected`, the change is refused if the market is in another one by now.
+    """
+
+    model_config = example(
+        {"phase": "halted", "seconds": 0, "expected": "continuous", "reason": "a wrong price was published"}
+    )
+
+
 class RuleCheck(Message, frozen=True):
     """A rule of a listing. `fault` says what is wrong with the field; it is empty if the rule is fulfilled."""
 
@@ -204,10 +231,11 @@ class RuleCheck(Message, frozen=True):
 
 
 class MarketListing(Message, frozen=True, kw_only=True):
-    """A market: the engine's specification, its terms, and whether it takes orders.
+    """A market: the engine's specification, its terms, its phase, and whether it takes orders.
 
     Fees are in basis points. `terms` are null for a symbol that was created without any. `version` is another text
-    after each change of fees or terms.
+    after each change of fees or terms. `phaseEndsAt` is in milliseconds since 1970, 0 if no end is set; `phaseCause`
+    says why the engine itself began an auction, and is empty if it did not.
     """
 
     symbol: str
@@ -218,8 +246,19 @@ class MarketListing(Message, frozen=True, kw_only=True):
     taker_fee: int
     maker_fee: int
     active: bool
+    phase: PhaseName
+    phase_ends_at: Count
+    phase_cause: PhaseCauseName
     version: str
     terms: MarketTerms | None
+
+
+class PhaseOfMarket(Message, frozen=True, kw_only=True):
+    """The phase of a market. `phaseEndsAt` is in milliseconds since 1970, 0 if no end is set."""
+
+    symbol: str
+    phase: PhaseName = MarketPhase.CONTINUOUS.text
+    phase_ends_at: Count = 0
 
 
 class ListingChanges(Message, frozen=True):

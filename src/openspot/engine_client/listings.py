@@ -13,6 +13,8 @@ from openspot.engine_client.listing_schemas import (
     ListingChanges,
     MarketListing,
     NewMarketBody,
+    PhaseChange,
+    PhaseOfMarket,
     RuleCheck,
     StatusBody,
     TermsChange,
@@ -98,6 +100,10 @@ class EngineListings:
         """Let a market get another status."""
         return await self._call("PUT", f"{_path(symbol)}/status", MarketListing, _json(body), behalf)
 
+    async def set_phase(self, symbol: str, body: PhaseChange, behalf: Behalf) -> PhaseOfMarket:
+        """Let a market enter a phase."""
+        return await self._call("PUT", f"/symbols{_name(symbol)}/phase", PhaseOfMarket, _json(body), behalf)
+
     async def open_orders(self, symbol: str) -> OpenOrders:
         """How many orders are open on a market."""
         return await self._call("GET", f"/symbols{_name(symbol)}/open-orders", OpenOrders)
@@ -137,7 +143,7 @@ class EngineListings:
         raise ListingRefusedError(status, refusal.code, messages)
 
 
-def _json(body: NewMarketBody | TermsChange | StatusBody) -> dict[str, Any]:
+def _json(body: NewMarketBody | TermsChange | StatusBody | PhaseChange) -> dict[str, Any]:
     return body.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 

@@ -11,10 +11,12 @@ import pytest
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
 from openspot.domain.market_phase import MarketPhase
+from openspot.domain.result_code import ResultCode
 from openspot.engine import phase_operator
 from openspot.engine.core.records import UNCROSS_STEPS_MAX, CommandKind
 from openspot.engine.engine import Engine
 from openspot.engine.settings import EngineSettings
+from openspot.engine.transport.http_app import http_error
 from openspot.kit.disk import Disk
 from openspot.kit.settings import Settings, as_part
 from tests.support.engine_client import EngineClient, order, running_engine
@@ -90,6 +92,20 @@ async def test_a_bad_phase_is_refused_with_its_field(engine: EngineClient, body:
     assert status in (400, 409, 422)
     assert fault in str(answer)
     assert await is_continuous(engine)
+
+
+async def test_a_phase_is_set_only_on_the_phase_that_the_caller_saw(engine: EngineClient) -> None:
+    await set_phase(engine, "post-only")
+    body = {"phase": "halted", "expected": "continuous", "reason": "a test"}
+    status, answer = await engine.request("PUT", PHASE, body)
+    assert (status, answer["code"]) == (409, "PHASE_CHANGED")
+    assert await phase_of(engine) == "post-only"
+    status, answer = await engine.request("PUT", PHASE, body | {"expected": "post-only"})
+    assert (status, answer["phase"]) == (200, "halted")
+
+
+def test_while_an_auction_is_traded_the_refusal_of_a_phase_is_a_conflict() -> None:
+    assert http_error(ResultCode.PHASE_UNCROSSING, "BTC-USD: PHASE_UNCROSSING").status_code == 409
 
 
 async def test_a_halted_market_refuses_orders_by_name_and_lets_them_be_cancelled(engine: EngineClient) -> None:

@@ -2852,6 +2852,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/operator/markets/{symbol}/phase": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Let a market enter a phase: halt it, hold an auction, go on trading
+         * @description Only an operator with the permission `symbols.set_phase` may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
+        put: operations["set_market_phase"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operator/markets/{symbol}/delisting": {
         parameters: {
             query?: never;
@@ -6854,10 +6874,11 @@ export interface components {
         };
         /**
          * MarketListing
-         * @description A market: the engine's specification, its terms, and whether it takes orders.
+         * @description A market: the engine's specification, its terms, its phase, and whether it takes orders.
          *
          *     Fees are in basis points. `terms` are null for a symbol that was created without any. `version` is another text
-         *     after each change of fees or terms.
+         *     after each change of fees or terms. `phaseEndsAt` is in milliseconds since 1970, 0 if no end is set; `phaseCause`
+         *     says why the engine itself began an auction, and is empty if it did not.
          */
         MarketListing: {
             symbol: string;
@@ -6870,6 +6891,11 @@ export interface components {
             takerFee: number;
             makerFee: number;
             active: boolean;
+            /** @enum {string} */
+            phase: "continuous" | "halted" | "cancel-only" | "post-only" | "auction" | "uncrossing";
+            phaseEndsAt: number;
+            /** @enum {string} */
+            phaseCause: "" | "volatility" | "volatility-extension";
             version: string;
             terms: components["schemas"]["MarketTerms"] | null;
         };
@@ -7902,6 +7928,36 @@ export interface components {
          * @enum {string}
          */
         Permission: "console.use" | "orders.read_all" | "orders.cancel_any" | "orders.cancel_all" | "trades.read_all" | "trades.export" | "trades.annotate" | "participants.read" | "participants.create" | "participants.activate" | "participants.deactivate" | "participants.set_stp_mode" | "participants.set_fees" | "participants.reset_password" | "participants.set_type" | "users.read" | "users.export" | "users.annotate" | "users.lock_login" | "users.lock_withdrawals" | "users.reset_second_factor" | "users.resend_mail" | "users.set_limits" | "users.close" | "balances.read_all" | "balances.adjust_up" | "balances.adjust_down" | "balances.approve" | "balances.transfer" | "balances.export" | "deposits.read" | "deposits.export" | "deposits.credit" | "withdrawals.read" | "withdrawals.export" | "withdrawals.approve" | "withdrawals.reject" | "withdrawals.sign" | "withdrawals.assign" | "wallets.read" | "wallets.configure" | "payments.read" | "payments.export" | "plans.read" | "plans.change" | "markets.read" | "markets.announce" | "symbols.create" | "symbols.update" | "symbols.set_phase" | "symbols.deactivate" | "symbols.delete" | "currencies.create" | "currencies.update" | "currencies.delete" | "fees.configure" | "risk.read" | "risk.set_limits" | "risk.freeze_participant" | "margin.read" | "margin.liquidate" | "kyc.read" | "kyc.decide" | "cases.read" | "cases.close" | "reports.regulatory" | "reports.read" | "reports.export" | "reserves.prove" | "sessions.read" | "sessions.end_any" | "api_keys.read_all" | "api_keys.revoke_any" | "permissions.read" | "permissions.grant" | "operators.read" | "operators.end_sessions" | "stats.read" | "health.read" | "logs.read" | "processes.restart" | "journal.verify" | "journal.export" | "alerts.read" | "alerts.try" | "reconcile.run" | "reconcile.read" | "audit.read" | "audit.export" | "settings.read" | "settings.change";
+        /**
+         * PhaseChange
+         * @description The phase that a market is to enter, and why. `seconds` later continuous trading begins; 0: with the next change.
+         *
+         *     With the phase that the operator saw, `expected`, the change is refused if the market is in another one by now.
+         * @example {
+         *       "expected": "continuous",
+         *       "phase": "halted",
+         *       "reason": "a wrong price was published",
+         *       "seconds": 0
+         *     }
+         */
+        PhaseChange: {
+            reason: string;
+            /** @enum {string} */
+            phase: "continuous" | "halted" | "cancel-only" | "post-only" | "auction";
+            /** @default 0 */
+            seconds?: number;
+            expected?: ("continuous" | "halted" | "cancel-only" | "post-only" | "auction" | "uncrossing") | null;
+        };
+        /**
+         * PhaseOfMarket
+         * @description The phase of a market. `phaseEndsAt` is in milliseconds since 1970, 0 if no end is set.
+         */
+        PhaseOfMarket: {
+            symbol: string;
+            /** @enum {string} */
+            phase: "continuous" | "halted" | "cancel-only" | "post-only" | "auction" | "uncrossing";
+            phaseEndsAt: number;
+        };
         /**
          * PlanRecord
          * @description A plan. `prices` are for one period of `intervalMonths`, by asset, before discount.
@@ -23502,6 +23558,123 @@ export interface operations {
             };
             /** @description the body did not arrive in time */
             408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the engine does not respond */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    set_market_phase: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The market, for example BTC-USD */
+                symbol: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PhaseChange"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PhaseOfMarket"];
+                };
+            };
+            /** @description a field breaks a rule; or the markets have no phases: UNSUPPORTED_COMMAND */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no such market */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the market is in another phase than expected: PHASE_CHANGED; or its auction is being traded */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

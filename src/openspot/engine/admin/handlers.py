@@ -27,7 +27,7 @@ from openspot.engine.core.records import decode_results
 from openspot.engine.engine import Engine
 from openspot.engine.state.directory import UNKNOWN_ACCOUNT
 from openspot.engine.state.participants import ParticipantProfile
-from openspot.engine.transport.schemas import PHASE_SECONDS_MAX
+from openspot.engine_client.listing_schemas import PHASE_SECONDS_MAX
 from openspot.kit.clock import NANOSECONDS_PER_MS
 from openspot.kit.log import get_logger
 

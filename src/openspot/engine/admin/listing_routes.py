@@ -102,15 +102,20 @@ def symbol_routes(engine: Engine, listings: Listings) -> Router:
 
     @router.put(
         "/{symbol}/phase", _CHANGE, response=SymbolResponse,
-        refusals=unknown | {409: "an auction of the symbol is being traded"},
+        refusals=unknown
+        | {409: "the market is in another phase than expected: PHASE_CHANGED; or its auction is being traded"},
         summary="Let a market enter a phase: halt it, hold an auction, go on trading",
     )  # fmt: skip
     async def set_phase(request: Request, symbol: SymbolPath, body: PhaseBody) -> Response:
         with _not_found():
             spec = listings.symbol(symbol)
         acting = acting_by(request, engine.origins)
-        await listings.set_phase(symbol, PHASE_OF_TEXT[body.phase], body.seconds, acting, body.reason)
-        log.info("set a phase", symbol=symbol, phase=body.phase, seconds=body.seconds, reason=body.reason)
+        expected = None if body.expected is None else PHASE_OF_TEXT[body.expected]
+        await listings.set_phase(symbol, PHASE_OF_TEXT[body.phase], body.seconds, acting, body.reason, expected)
+        log.info(
+            "set a phase",
+            symbol=symbol, phase=body.phase, seconds=body.seconds, by=acting.operator, reason=body.reason,
+        )  # fmt: skip
         return json_response(symbol_view(spec, listings.phase(spec), listings.phase_cause(spec)))
 
     @router.get(
@@ -202,6 +207,7 @@ def listings_of(engine: Engine) -> Listings:
         has_phases=engine.settings.has_complete_rules,
         follows_listings=engine.settings.follows_listings,
         pictures=engine.settings.coin_pictures,
+        settle=engine.sequencer.settle,
         turn=engine.listing_turn,
     )
 

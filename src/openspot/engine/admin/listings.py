@@ -4,7 +4,7 @@ This file checks names, and the core checks numbers.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
 from openspot.domain.market_phase import MarketPhase
@@ -21,6 +21,7 @@ from openspot.engine.state.directory import DESCRIBE_CURRENCY, Currency, NameTak
 from openspot.engine.state.state_machine import StateMachine
 from openspot.engine.transport.schemas import CurrencyBody, CurrencyChange, SymbolBody, SymbolChange
 from openspot.http.coin_pictures import CoinPictures
+from openspot.http.errors import HttpError
 
 _UNSIGNED = 2**64
 
@@ -40,11 +41,12 @@ class Listings:
         has_phases: bool,
         follows_listings: bool,
         pictures: CoinPictures,
+        settle: Callable[[], Awaitable[None]],
         turn: asyncio.Lock | None = None,
     ) -> None:
         """Without `has_phases`, markets stay in continuous trading. With `follows_listings`, a market of margin is
-        delisted before it is deleted. A logo must be one of `pictures`. Whoever else changes the same markets holds the
-        same `turn`.
+        delisted before it is deleted. A logo must be one of `pictures`. `settle` waits until all that was submitted is
+        applied. Whoever else changes the same markets holds the same `turn`.
         """
         self._core = machine.core
         self._directory = machine.directory
@@ -53,6 +55,7 @@ class Listings:
         self._has_phases = has_phases
         self._follows_listings = follows_listings
         self._pictures = pictures
+        self._settle = settle
         self._turn = turn or asyncio.Lock()
 
     # Currencies
@@ -215,17 +218,31 @@ class Listings:
         return self._machine.interruptions.cause(spec.symbol_id)
 
     async def set_phase(
-        self, name: str, phase: MarketPhase, seconds: int, acting: Acting, reason: str
+        self,
+        name: str,
+        phase: MarketPhase,
+        seconds: int,
+        acting: Acting,
+        reason: str,
+        expected: MarketPhase | None = None,
     ) -> SymbolPhase | None:
-        """Let a market enter a phase, for `seconds`, or until the next change if they are 0."""
+        """Let a market enter a phase, for `seconds`, or until the next change if they are 0.
+
+        Raises HttpError (409 `PHASE_CHANGED`) if it is in another phase than the `expected` one.
+        """
         if not self._has_phases:
             raise ListingError(
                 ResultCode.UNSUPPORTED_COMMAND, "phase: it can be set under OPENSPOT_RULES=complete only"
             )
         async with self._turn:
+            await self._settle()
             known = self.symbol(name)
             present = self.phase(known)
-            before = MarketPhase(present.phase if present else MarketPhase.CONTINUOUS).text
+            phase_before = MarketPhase(present.phase if present else MarketPhase.CONTINUOUS)
+            before = phase_before.text
+            if expected is not None and expected is not phase_before:
+                message = f"expected: {name} is {before} by now, not {expected.text}: look at it as it is"
+                raise HttpError(409, message, "PHASE_CHANGED")
             after = {"phase": phase.text, "seconds": seconds or None}
             action = acting.note("markets.phase", ("market", name), {"phase": before}, after, reason)
             outcome = await self._intake.set_phase(name, phase, seconds, action)

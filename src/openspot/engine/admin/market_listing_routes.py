@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from openspot.contracts.listings import MarketList
+from openspot.domain.market_phase import MarketPhase
 from openspot.engine.admin.acting import acting_by
 from openspot.engine.admin.listing_routes import listings_of
 from openspot.engine.admin.listings import ListingError
@@ -28,6 +29,7 @@ from openspot.http.errors import HttpError
 from openspot.http.policy import PUBLIC, Access, Policy
 from openspot.http.responses import json_response
 from openspot.http.routing import Router
+from openspot.kit.clock import NANOSECONDS_PER_MS
 from openspot.kit.log import get_logger
 
 log = get_logger("listings")
@@ -151,7 +153,7 @@ def _change_routes(engine: Engine, listings: MarketListings) -> Router:
 
 def market_listing(view: MarketView) -> MarketListing:
     """The response for a market."""
-    spec = view.spec
+    spec, phase = view.spec, view.phase
     return MarketListing(
         symbol=spec.symbol,
         base_currency=spec.base,
@@ -161,6 +163,9 @@ def market_listing(view: MarketView) -> MarketListing:
         taker_fee=spec.taker_fee_bps,
         maker_fee=spec.maker_fee_bps,
         active=spec.active,
+        phase=MarketPhase(phase.phase if phase else MarketPhase.CONTINUOUS).text,
+        phase_ends_at=phase.ends_ns // NANOSECONDS_PER_MS if phase else 0,
+        phase_cause=view.phase_cause,
         version=view.version,
         terms=view.terms,
     )

@@ -48,6 +48,7 @@ from openspot.engine.admin.acting import Acting
 from openspot.engine.admin.listing_commands import PHASES, change_of, described, noted, phase_command, update
 from openspot.engine.admin.listings import ListingError, Listings, changed_fields, created_symbol, symbol_fields
 from openspot.engine.admin.margin_markets import delisting_refusal, due_by_itself
+from openspot.engine.core.protocol import SymbolPhase
 from openspot.engine.core.records import Command, CommandKind, CreateSymbol, decode_results
 from openspot.engine.engine import Engine
 from openspot.engine.intake.refusal import IntakeRefusal
@@ -67,11 +68,16 @@ NO_REASON = "no reason given, on the page of symbols"
 
 
 class MarketView(NamedTuple):
-    """A market with its terms, which are None for a symbol that was created without any, and its version."""
+    """A market with its terms, which are None for a symbol that was created without any, and its version.
+
+    `phase` is None in continuous trading; `phase_cause` says why the engine itself began the phase.
+    """
 
     spec: SymbolSpec
     terms: MarketTerms | None
     version: str
+    phase: SymbolPhase | None
+    phase_cause: str
 
 
 class MarketListings:
@@ -99,7 +105,8 @@ class MarketListings:
         terms = self._engine.board.terms(spec)
         changes = self._directory.changes.get(spec.symbol_id)
         changed_at = changes[-1].timestamp if changes else 0
-        return MarketView(spec, terms, version_of(terms, spec.taker_fee_bps, spec.maker_fee_bps, changed_at))
+        version = version_of(terms, spec.taker_fee_bps, spec.maker_fee_bps, changed_at)
+        return MarketView(spec, terms, version, self._listings.phase(spec), self._listings.phase_cause(spec))
 
     def changes(self, symbol: str) -> list[ListingChange]:
         """The changes of a market, the newest first."""
@@ -390,7 +397,8 @@ class MarketListings:
             )
 
     def _listed(self, symbol: str) -> tuple[SymbolSpec, MarketTerms]:
-        spec, terms, _ = self.view(symbol)
+        spec = self._listings.symbol(symbol)
+        terms = self._engine.board.terms(spec)
         if terms is None:
             raise ListingError(
                 ResultCode.INVALID_SYMBOL, f"symbol: {symbol} was created without bounds and is no market yet: list it"

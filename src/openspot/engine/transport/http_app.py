@@ -65,6 +65,7 @@ _CONFLICTS = frozenset(
         ResultCode.CURRENCY_ALREADY_EXISTS,
         ResultCode.CURRENCY_IN_USE,
         ResultCode.REFERENCE_CONFLICT,
+        ResultCode.PHASE_UNCROSSING,
     }
 )
 _DEPOSIT_FAULTS = {

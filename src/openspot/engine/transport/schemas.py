@@ -5,9 +5,11 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from openspot.contracts.messages.message import DecimalText
+from openspot.domain.listing import REASON_LENGTH_MAX
 from openspot.domain.money import AMOUNT_PLACES
 from openspot.engine.intake.command_intake import CANCELS_MAX
 from openspot.engine.intake.money_intake import REFERENCE_LENGTH_MAX
+from openspot.engine_client.listing_schemas import PhaseFields
 from openspot.http.validation import (
     Body,
     Currency,
@@ -23,7 +25,6 @@ from openspot.http.validation import (
 )
 
 ID_MAX = 2**31 - 1
-PHASE_SECONDS_MAX = 30 * 86_400
 
 Identifier = Annotated[int, Field(ge=1, le=ID_MAX), NoBoolean]
 CurrencyName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
@@ -90,14 +91,15 @@ class SymbolBody(Body):
         return self
 
 
-class PhaseBody(Body):
-    """A phase of a market, and why it enters it. `seconds` later continuous trading begins; 0: with the next change."""
+class PhaseBody(PhaseFields):
+    """A phase of a market, and why it enters it. `seconds` later continuous trading begins; 0: with the next change.
+
+    With the phase that the caller saw, `expected`, the change is refused if the market is in another one by now.
+    """
 
     model_config = example({"phase": "auction", "seconds": 300, "reason": "a wrong price was published"})
 
-    phase: Literal["continuous", "halted", "cancel-only", "post-only", "auction"]
-    seconds: Annotated[int, Field(ge=0, le=PHASE_SECONDS_MAX), NoBoolean] = 0
-    reason: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+    reason: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=REASON_LENGTH_MAX)]
 
 
 class CancellationBody(Body):

@@ -27,7 +27,7 @@ export interface SymbolSpec {
 }
 
 /** The phases that can be set, in the words of the engine, each with what the market takes. */
-export const PHASES: readonly { phase: string; title: string; description: string }[] = [
+export const PHASES = [
   { phase: "continuous", title: "Continuous trading", description: "Orders match as they come." },
   {
     phase: "auction",
@@ -45,7 +45,7 @@ export const PHASES: readonly { phase: string; title: string; description: strin
     description: "No order comes in. Open ones can be cancelled and made smaller.",
   },
   { phase: "halted", title: "Halted", description: "No order comes in. Open ones can be cancelled." },
-];
+] as const;
 export const PHASE_MINUTES_MAX = 30 * 24 * 60;
 
 /** The title of a symbol's phase, and of an auction that the engine began by itself. */

@@ -223,6 +223,15 @@ const EDGE: Record<string, Words> = {
     advice:
       "Nothing was changed. What you typed stands beside the market as it is now: look at both, and decide again.",
   },
+  PHASE_CHANGED: {
+    title: "The market has entered another phase meanwhile",
+    advice:
+      "Nothing was changed. The phase of now stands beside the one that you chose: look, and decide again.",
+  },
+  PHASE_UNCROSSING: {
+    title: "An auction of the market is being traded",
+    advice: "Nothing was changed. Try again in a few seconds, when its trades are made.",
+  },
   ROLES_CHANGED: {
     title: "The roles have changed meanwhile",
     advice: "Close this, look at the roles as they are now, and decide again.",

@@ -36,6 +36,9 @@ describe("draftOf", () => {
       takerFee: 10,
       makerFee: -5,
       active: true,
+      phase: "continuous" as const,
+      phaseEndsAt: 0,
+      phaseCause: "" as const,
       version: "one",
       terms: null,
     };

@@ -20,6 +20,8 @@ export type RuleCheck = Schemas["RuleCheck"];
 export type MarketStatus = MarketTerms["status"];
 export type NewListing = Schemas["NewMarketBody"];
 export type TermsChange = Schemas["TermsChange"];
+/** A phase that an operator may set. */
+export type Phase = Schemas["PhaseChange"]["phase"];
 
 /** A status, what the market takes in it, and which statuses an operator may set after it. */
 export interface StatusDescription {
@@ -254,7 +256,10 @@ export function useListingChecks(body: NewListing | null) {
   });
 }
 
-function useListingWork<Input>(send: (input: Input) => Promise<unknown>, onDone: () => void) {
+function useListingWork<Input, Outcome>(
+  send: (input: Input) => Promise<Outcome>,
+  onDone: (outcome: Outcome) => void,
+) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: send,
@@ -320,10 +325,12 @@ export function typedOn<Texts extends Record<string, string>>(
   return { ...present, ...Object.fromEntries(typed) };
 }
 
+const OUTDATED = ["MARKET_CHANGED", "PHASE_CHANGED"];
+
 /** The market as it is now, once a change of it was refused because it is not as it was seen. */
 export function usePresentMarket(symbol: string, refusal: unknown): MarketListing | undefined {
   const { data } = useListings();
-  const isOutdated = refusal instanceof EdgeError && refusal.code === "MARKET_CHANGED";
+  const isOutdated = refusal instanceof EdgeError && OUTDATED.includes(refusal.code);
   return isOutdated ? data?.find((market) => market.symbol === symbol) : undefined;
 }
 
@@ -343,6 +350,16 @@ export function useOpening(symbol: string, onDone: () => void) {
   return useListingWork(
     (body: Schemas["OpeningBody"]) =>
       returned(rest.PUT("/api/v1/operator/markets/{symbol}/status", { params: { path: { symbol } }, body })),
+    onDone,
+  );
+}
+
+/** Let a market enter a phase. */
+export function usePhaseChange(symbol: string, onDone: (outcome: Schemas["PhaseOfMarket"]) => void) {
+  const { rest } = useEdge();
+  return useListingWork(
+    (body: Schemas["PhaseChange"]) =>
+      returned(rest.PUT("/api/v1/operator/markets/{symbol}/phase", { params: { path: { symbol } }, body })),
     onDone,
   );
 }

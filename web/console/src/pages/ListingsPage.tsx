@@ -3,6 +3,7 @@ import {
   ClockIcon,
   GiftIcon,
   HistoryIcon,
+  MeterIcon,
   PencilIcon,
   PlusIcon,
   StopIcon,
@@ -18,6 +19,7 @@ import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { formatCount } from "#lib/counts.ts";
 import { arrange, useUrlState } from "#lib/urlState.ts";
+import { phaseTitle } from "../engine/markets.ts";
 import { explainIfAny } from "../engine/messages.ts";
 import {
   canDelist,
@@ -29,6 +31,7 @@ import {
 import { useCan } from "../operator/session.ts";
 import { CancelMarketOrdersDialog } from "../parts/CancelMarketOrdersDialog.tsx";
 import { DelistingDialog, ListingChangeDialog, OpeningDialog } from "../parts/ListingDialogs.tsx";
+import { MarketPhaseDialog } from "../parts/MarketPhaseDialog.tsx";
 import { MarketStatusBadge } from "../parts/MarketStatusBadge.tsx";
 import { OffersDialog } from "../parts/OffersDialog.tsx";
 
@@ -46,6 +49,7 @@ const COLUMNS: readonly Column<MarketListing>[] = [
     cell: ({ terms }) =>
       terms ? <MarketStatusBadge status={terms.status} /> : "not listed: nobody can trade it",
   },
+  { id: "phase", title: "Phase", cell: (row) => <PresentPhase market={row} /> },
   {
     id: "offers",
     title: "Offers",
@@ -88,6 +92,22 @@ function Next({ terms }: { terms: MarketTerms | null }) {
   );
 }
 
+function PresentPhase({ market: { active, phase, phaseCause, phaseEndsAt } }: { market: MarketListing }) {
+  // A market that takes no order has no phase to speak of, unless one was set.
+  if (!active && phase === "continuous") return "–";
+  return (
+    <>
+      {phaseTitle(phase, phaseCause)}
+      {phaseEndsAt > 0 && (
+        <>
+          {" until "}
+          <TimeText milliseconds={phaseEndsAt} />
+        </>
+      )}
+    </>
+  );
+}
+
 interface Asked {
   kind: "change" | "offers" | "open" | "cancel" | "delist";
   market: MarketListing;
@@ -109,6 +129,7 @@ export function ListingsPage() {
   const can = useCan();
   const [, navigate] = useLocation();
   const [asked, setAsked] = useState<Asked | null>(null);
+  const [phased, setPhased] = useState<MarketListing | null>(null);
   const compare = COLUMNS.find(({ id }) => id === url.sort?.column)?.compare;
   const everything = { index: 0, size: query.data?.length ?? 0 };
   const Dialog = asked && DIALOGS[asked.kind];
@@ -143,12 +164,12 @@ export function ListingsPage() {
             const ask = (kind: Asked["kind"]) => () => {
               if (terms) setAsked({ kind, market, terms });
             };
+            const lacks = (permission: Parameters<typeof can>[0]) =>
+              can(permission) ? undefined : `It needs the permission ${permission}.`;
             const without = (permission: Parameters<typeof can>[0]) =>
               terms === null
                 ? "The symbol was created alone. List it first: it has no bounds yet."
-                : can(permission)
-                  ? undefined
-                  : `It needs the permission ${permission}.`;
+                : lacks(permission);
             const isLast = terms !== null && STATUSES[terms.status].following.length === 0;
             return [
               ...(terms === null
@@ -156,9 +177,7 @@ export function ListingsPage() {
                     {
                       label: "List it…",
                       icon: <PlusIcon />,
-                      disabledReason: can("symbols.create")
-                        ? undefined
-                        : "It needs the permission symbols.create.",
+                      disabledReason: lacks("symbols.create"),
                       onClick: () => navigate(`/listings/new?symbol=${encodeURIComponent(market.symbol)}`),
                     },
                   ]
@@ -182,8 +201,14 @@ export function ListingsPage() {
                 icon: <ClockIcon />,
                 disabledReason:
                   without("symbols.set_phase") ??
-                  (isLast ? "No other status can follow. To halt it, change its phase." : undefined),
+                  (isLast ? "No other status can follow. To halt it, set its phase." : undefined),
                 onClick: ask("open"),
+              },
+              {
+                label: "Set phase…",
+                icon: <MeterIcon />,
+                disabledReason: lacks("symbols.set_phase"),
+                onClick: () => setPhased(market),
               },
               {
                 label: "Show history",
@@ -210,6 +235,7 @@ export function ListingsPage() {
           }}
         />
       </Card>
+      {phased && <MarketPhaseDialog market={phased} onClose={() => setPhased(null)} />}
       {asked && Dialog && <Dialog market={asked.market} terms={asked.terms} onClose={() => setAsked(null)} />}
     </>
   );

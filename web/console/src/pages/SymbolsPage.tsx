@@ -22,7 +22,7 @@ import { phaseTitle, type SymbolSpec } from "../engine/markets.ts";
 import { useSymbols } from "../engine/queries.ts";
 import { explainIfAny } from "../engine/messages.ts";
 import { ActiveState } from "../parts/badges.tsx";
-import { MarketPhaseDialog } from "../parts/MarketPhaseDialog.tsx";
+import { SymbolPhaseDialog } from "../parts/MarketPhaseDialog.tsx";
 import { DeleteSymbolDialog, SymbolFeesDialog, SymbolStateDialog } from "../parts/symbolDialogs.tsx";
 
 const COLUMNS: readonly Column<SymbolSpec>[] = [
@@ -141,7 +141,7 @@ export function SymbolsPage() {
               onClick: () => setDialog({ kind: "state", symbol }),
             },
             {
-              label: "Change phase…",
+              label: "Set phase…",
               icon: <ClockIcon />,
               onClick: () => setDialog({ kind: "phase", symbol }),
             },
@@ -156,7 +156,7 @@ export function SymbolsPage() {
       </Card>
       {dialog?.kind === "fees" && <SymbolFeesDialog symbol={dialog.symbol} onClose={close} />}
       {dialog?.kind === "state" && <SymbolStateDialog symbol={dialog.symbol} onClose={close} />}
-      {dialog?.kind === "phase" && <MarketPhaseDialog symbol={dialog.symbol} onClose={close} />}
+      {dialog?.kind === "phase" && <SymbolPhaseDialog symbol={dialog.symbol} onClose={close} />}
       {dialog?.kind === "delete" && <DeleteSymbolDialog symbol={dialog.symbol} onClose={close} />}
     </>
   );

@@ -1,4 +1,4 @@
-"""The routes of `/operator/markets`: an operator lists a market, changes it, opens it and delists it."""
+"""The routes of `/operator/markets`: an operator lists a market, changes it, opens it, halts it and delists it."""
 
 from typing import Annotated
 
@@ -12,6 +12,8 @@ from openspot.engine_client.listing_schemas import (
     MarketListing,
     NewMarketBody,
     OpeningBody,
+    PhaseChange,
+    PhaseOfMarket,
     RuleCheck,
     StatusBody,
     TermsChange,
@@ -31,12 +33,13 @@ SymbolPath = Annotated[Symbol, Path(description="The market, for example BTC-USD
 _READ = Policy(Access.OPERATOR, permission=Permission.MARKETS_READ)
 _LIST = Policy(Access.OPERATOR, permission=Permission.SYMBOLS_CREATE, audit=True)
 _CHANGE = Policy(Access.OPERATOR, permission=Permission.SYMBOLS_UPDATE, audit=True)
-_OPEN = Policy(Access.OPERATOR, permission=Permission.SYMBOLS_SET_PHASE, audit=True)
+_SET_PHASE = Policy(Access.OPERATOR, permission=Permission.SYMBOLS_SET_PHASE, audit=True)
 _DELIST = Policy(Access.OPERATOR, permission=Permission.SYMBOLS_DEACTIVATE, audit=True)
 _CANCEL = Policy(Access.OPERATOR, permission=Permission.ORDERS_CANCEL_ALL, audit=True, idempotency=True)
 _SILENT = {503: "the engine does not respond"}
 _UNKNOWN = {404: "no such market"} | _SILENT
 _OUTDATED = {409: "the market is not as the operator saw it: MARKET_CHANGED"}
+_IN_ANOTHER_PHASE = {409: "the market is in another phase than expected: PHASE_CHANGED; or its auction is being traded"}
 _NEEDED = {
     409: "margin offers the market: accounts need it, its delisting is not scheduled, or it was changed meanwhile:"
     " MARKET_NEEDED_ON_MARGIN, DELISTING_NOT_SCHEDULED, MARKET_CHANGED",
@@ -88,12 +91,21 @@ def operator_market_routes(prefix: str, markets: OperatorMarkets) -> Router:
         return json_response(await markets.change(request, symbol, body))
 
     @router.put(
-        "/{symbol}/status", _OPEN, response=MarketListing, refusals=_INVALID | _UNKNOWN,
+        "/{symbol}/status", _SET_PHASE, response=MarketListing, refusals=_INVALID | _UNKNOWN,
         summary="Open a market, or let it get another status on the way there",
     )  # fmt: skip
     async def set_market_status(request: Request, symbol: SymbolPath, body: OpeningBody) -> Response:
         wanted = StatusBody(status=body.status, reason=body.reason)
         return json_response(await markets.set_status(request, symbol, wanted))
+
+    @router.put(
+        "/{symbol}/phase", _SET_PHASE, response=PhaseOfMarket,
+        refusals={400: "a field breaks a rule; or the markets have no phases: UNSUPPORTED_COMMAND"}
+        | _UNKNOWN | _IN_ANOTHER_PHASE,
+        summary="Let a market enter a phase: halt it, hold an auction, go on trading",
+    )  # fmt: skip
+    async def set_market_phase(request: Request, symbol: SymbolPath, body: PhaseChange) -> Response:
+        return json_response(await markets.set_phase(request, symbol, body))
 
     @router.post(
         "/{symbol}/delisting", _DELIST, response=MarketListing, refusals=_INVALID | _UNKNOWN | _NEEDED,

@@ -15,6 +15,8 @@ from openspot.engine_client.listing_schemas import (
     ListingChanges,
     MarketListing,
     NewMarketBody,
+    PhaseChange,
+    PhaseOfMarket,
     RuleCheck,
     StatusBody,
     TermsChange,
@@ -69,6 +71,10 @@ class OperatorMarkets:
     async def set_status(self, request: Request, symbol: str, body: StatusBody) -> MarketListing:
         """Let a market get another status."""
         return await self._noted(_asked(self._engine.set_status(symbol, body, _behalf(request))))
+
+    async def set_phase(self, request: Request, symbol: str, body: PhaseChange) -> PhaseOfMarket:
+        """Let a market enter a phase. 409 `PHASE_CHANGED` if it is in another one than the expected."""
+        return await self._noted(_asked(self._engine.set_phase(symbol, body, _behalf(request))))
 
     async def delist(self, request: Request, symbol: str, body: DelistingBody) -> MarketListing:
         """Delist a market. Where margin offers it, margin is asked first.
