@@ -9,6 +9,7 @@ from tests.support.http_routes import all_routes
 def test_the_engine_has_exactly_these_routes_and_none_for_the_history_of_trades() -> None:
     assert sorted((route.method, route.path) for service, route in all_routes() if service == "engine") == [
         ("DELETE", "/api/v1/admin/currencies/{currency}"),
+        ("DELETE", "/api/v1/admin/participants/{participantId}/freeze"),
         ("DELETE", "/api/v1/admin/symbols/{symbol}"),
         ("GET", "/api/v1/admin/actions"),
         ("GET", "/api/v1/admin/currencies"),
@@ -16,6 +17,7 @@ def test_the_engine_has_exactly_these_routes_and_none_for_the_history_of_trades(
         ("GET", "/api/v1/admin/listings"),
         ("GET", "/api/v1/admin/listings/{symbol}"),
         ("GET", "/api/v1/admin/listings/{symbol}/changes"),
+        ("GET", "/api/v1/admin/risk-metrics"),
         ("GET", "/api/v1/admin/symbols"),
         ("GET", "/api/v1/admin/symbols/{symbol}"),
         ("GET", "/api/v1/admin/symbols/{symbol}/open-orders"),
@@ -35,6 +37,7 @@ def test_the_engine_has_exactly_these_routes_and_none_for_the_history_of_trades(
         ("POST", "/exchange.v1.AdminService/{method}"),
         ("PUT", "/api/v1/admin/currencies/{currency}"),
         ("PUT", "/api/v1/admin/listings/{symbol}/status"),
+        ("PUT", "/api/v1/admin/participants/{participantId}/freeze"),
         ("PUT", "/api/v1/admin/symbols/{symbol}"),
         ("PUT", "/api/v1/admin/symbols/{symbol}/phase"),
     ]

@@ -30,6 +30,8 @@ PAGES = {
     "/subscriptions": "/plans",
     "/subscription-payments": "/plans",
     "/markets": "/listings",
+    "/risk": "/risk",
+    "/participants": "/risk",
     "/coins": "/listings",
     "/pauses": "/listings",
     "/reports": "/reports",

@@ -71,7 +71,7 @@ async def run(settings: EngineSettings, stop: asyncio.Event) -> None:
     gc.freeze()
     admin = AdminService(engine)
     grpc_server, frames = GrpcServer(engine, admin), EngineFrames(engine)
-    routers = [*admin_routers(engine), *market_listing_routers(engine), action_router(engine), admin.router()]
+    routers = [*admin_routers(engine), *market_listing_routers(engine), action_router(engine), *admin.routers()]
     async with ServiceFrame("engine", settings, stop, EngineHealth(engine)) as frame:
         frame.at_end(engine.close)
         frame.at_end(admin.close)

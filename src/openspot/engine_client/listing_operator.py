@@ -11,9 +11,10 @@ from pydantic import ValidationError
 from openspot.contracts.listings import ListingChange, MarketTerms, differences, fields_of
 from openspot.domain.listing import ENDED
 from openspot.domain.money import decimal_to_text
+from openspot.engine_client.administration import Behalf, ChangeRefusedError
 from openspot.engine_client.errors import EngineError
 from openspot.engine_client.listing_schemas import MarketListing, NewMarketBody, RuleCheck, StatusBody, TermsChange
-from openspot.engine_client.listings import Behalf, EngineListings, ListingRefusedError
+from openspot.engine_client.listings import EngineListings
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.http.validation import Body
 from openspot.kit.clock import datetime_from_ms, iso_of, ms_from_datetime
@@ -160,7 +161,7 @@ async def _ask(settings: EngineConnectionSettings, ask: Callable[[EngineListings
     try:
         async with aiohttp.ClientSession(headers=settings.service_headers, timeout=timeout) as session:
             return await ask(EngineListings(session, settings.engine_url))
-    except ListingRefusedError as error:
+    except ChangeRefusedError as error:
         advice = [CHANGED_ADVICE] if error.code == "MARKET_CHANGED" else []
         raise ListingOperatorError("\n".join([*error.messages, *advice])) from error
     except EngineError as error:

@@ -2912,6 +2912,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/operator/risk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The balances of which open orders lock the largest share, the largest first
+         * @description Only an operator with the permission `risk.read` may call it. The `standard` limits count the request.
+         */
+        get: operations["list_risk"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/participants/{participantId}/freeze": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Freeze a participant: its new orders are refused, and its open ones stay
+         * @description Only an operator with the permission `risk.freeze_participant` may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
+        put: operations["freeze_participant"];
+        post?: never;
+        /**
+         * End the freeze of a participant
+         * @description Only an operator with the permission `risk.freeze_participant` may call it. The `standard` limits count the request. The request leaves an audit record.
+         */
+        delete: operations["unfreeze_participant"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operator/coins/{asset}/networks": {
         parameters: {
             query?: never;
@@ -6177,6 +6221,16 @@ export interface components {
             complete: boolean;
         };
         /**
+         * FreezeBody
+         * @description Why a participant is frozen, or not any more.
+         * @example {
+         *       "reason": "its orders look like those of a broken program"
+         *     }
+         */
+        FreezeBody: {
+            reason: string;
+        };
+        /**
          * HealthResponse
          * @description The results of all checks, and of those that failed.
          */
@@ -7754,6 +7808,18 @@ export interface components {
          */
         PanelId: "chart" | "book" | "trades" | "form" | "orders" | "depth" | "markets" | "chart-2" | "chart-3" | "chart-4";
         /**
+         * ParticipantState
+         * @description Whether a participant may place orders.
+         *
+         *     `frozen`: an operator has frozen it, and an operator may end that. `inactive`: an administrator of the engine has
+         *     deactivated it, and only an administrator activates it.
+         */
+        ParticipantState: {
+            participantId: string;
+            /** @enum {string} */
+            state: "active" | "frozen" | "inactive";
+        };
+        /**
          * PasswordBody
          * @description The current password, the new one, and with MFA a TOTP or recovery code.
          * @example {
@@ -8649,6 +8715,32 @@ export interface components {
          */
         RevokedKeysResponse: {
             revoked: string[];
+        };
+        /**
+         * RiskMetric
+         * @description How much of a balance open orders lock. `freezable` says whether an operator may freeze the participant.
+         */
+        RiskMetric: {
+            participantId: string;
+            currency: string;
+            /** Format: decimal */
+            total: string;
+            /** Format: decimal */
+            locked: string;
+            /** Format: decimal */
+            utilisationPercent: string;
+            openOrders: number;
+            /** @enum {string} */
+            state: "active" | "frozen" | "inactive";
+            freezable: boolean;
+        };
+        /**
+         * RiskMetrics
+         * @description The balances of which open orders lock the largest share, the largest first, and of how many these are.
+         */
+        RiskMetrics: {
+            metrics: components["schemas"]["RiskMetric"][];
+            total: number;
         };
         /**
          * Role
@@ -23913,6 +24005,310 @@ export interface operations {
                 };
             };
             /** @description many more are open by now: ORDER_COUNT_CHANGED */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the engine does not respond */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_risk: {
+        parameters: {
+            query?: {
+                /** @description Only this participant */
+                participantId?: string | null;
+                /** @description How many at most */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RiskMetrics"];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the engine does not respond */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    freeze_participant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The participant, for example a user's id */
+                participantId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FreezeBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ParticipantState"];
+                };
+            };
+            /** @description the body is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the permission is missing, or it is your own account: OWN_ACCOUNT */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description there is no such participant */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description it may not be frozen: PARTICIPANT_NOT_FREEZABLE; it is inactive already: PARTICIPANT_INACTIVE */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body is not application/json */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the engine does not respond */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    unfreeze_participant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The participant, for example a user's id */
+                participantId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FreezeBody"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ParticipantState"];
+                };
+            };
+            /** @description the body is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the permission is missing, or it is your own account: OWN_ACCOUNT */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description there is no such participant */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the body did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description it is not frozen: PARTICIPANT_NOT_FROZEN; it is none to freeze: PARTICIPANT_NOT_FREEZABLE */
             409: {
                 headers: {
                     [name: string]: unknown;

@@ -53,16 +53,19 @@ class Caller(NamedTuple):
 
 
 class Handlers:
-    """The methods of one engine. They raise FieldError, AdminError, IntakeRefusal, EngineStoppedError."""
+    """The methods of one engine. They raise FieldError, AdminError, IntakeRefusal, EngineStoppedError.
+
+    `changes` and `reports` are also behind the routes for services: one change of a participant follows the other.
+    """
 
     def __init__(self, engine: Engine, authority: Authority) -> None:
         self._engine = engine
         self._machine = engine.machine
         self._authority = authority
-        self._changes = ParticipantChanges(engine, authority)
+        self.changes = ParticipantChanges(engine, authority)
         self._orders = OrderQueries(engine)
         self._trades = TradeIndex(engine)
-        self._reports = Reports(engine, self._orders)
+        self.reports = Reports(engine, self._orders)
         self._listings = listings_of(engine)
 
     # Sessions
@@ -110,7 +113,7 @@ class Handlers:
         return self._participant_response(request.participant_id)
 
     async def create_participant(self, request: pb.CreateParticipantRequest, caller: Caller) -> pb.ParticipantResponse:
-        await self._changes.create(
+        await self.changes.create(
             request.participant_id,
             request.password,
             request.name,
@@ -125,7 +128,7 @@ class Handlers:
         self, request: pb.ActivateParticipantRequest, caller: Caller
     ) -> pb.ParticipantResponse:
         """Let a participant place orders and log in again."""
-        await self._changes.set_active(request.participant_id, True, caller.logged_in, self._acting(caller))
+        await self.changes.set_active(request.participant_id, True, caller.logged_in, self._acting(caller))
         _log_change(caller, "activated a participant", participant=request.participant_id)
         return self._participant_response(request.participant_id)
 
@@ -135,19 +138,19 @@ class Handlers:
         """Refuse a participant's new orders and end its sessions; its open orders stay."""
         reason = fields.reason(request.reason)
         acting = self._acting(caller, reason)
-        await self._changes.set_active(request.participant_id, False, caller.logged_in, acting)
+        await self.changes.set_active(request.participant_id, False, caller.logged_in, acting)
         _log_change(caller, "deactivated a participant", participant=request.participant_id, reason=reason)
         return self._participant_response(request.participant_id)
 
     async def update_stp_mode(self, request: pb.UpdateStpModeRequest, caller: Caller) -> pb.ParticipantResponse:
         """Set a participant's self-trade prevention."""
         acting = self._acting(caller)
-        await self._changes.set_stp_mode(request.participant_id, request.stp_mode, caller.logged_in, acting)
+        await self.changes.set_stp_mode(request.participant_id, request.stp_mode, caller.logged_in, acting)
         _log_change(caller, "set an STP mode", participant=request.participant_id, stp_mode=request.stp_mode)
         return self._participant_response(request.participant_id)
 
     def _participant_response(self, participant_id: str) -> pb.ParticipantResponse:
-        account, profile = self._changes.known(participant_id)
+        account, profile = self.changes.known(participant_id)
         return pb.ParticipantResponse(success=True, participant=self._participant(account, profile))
 
     def _participant(self, account: int, profile: ParticipantProfile) -> pb.Participant:
@@ -245,14 +248,14 @@ class Handlers:
     async def list_balances(self, request: pb.ListBalancesRequest, caller: Caller) -> pb.ListBalancesResponse:
         """The balances of one participant, or of all."""
         wanted = fields.optional_participant_id(request.participant_id)
-        return pb.ListBalancesResponse(balances=await self._reports.balances(wanted))
+        return pb.ListBalancesResponse(balances=await self.reports.balances(wanted))
 
     async def adjust_balance(self, request: pb.AdjustBalanceRequest, caller: Caller) -> pb.AdjustBalanceResponse:
         """Add to a balance or subtract from it."""
         try:
             reason = fields.reason(request.reason)
             acting = self._acting(caller, reason)
-            await self._changes.adjust(request.participant_id, request.currency, request.amount, request.type, acting)
+            await self.changes.adjust(request.participant_id, request.currency, request.amount, request.type, acting)
         except FieldError as error:
             return pb.AdjustBalanceResponse(success=False, result_code=error.code.name, error=str(error))
         _log_change(
@@ -269,7 +272,7 @@ class Handlers:
     async def list_risk_metrics(self, request: pb.ListRiskMetricsRequest, caller: Caller) -> pb.ListRiskMetricsResponse:
         """How much of each balance is locked by open orders, of one participant or of all."""
         wanted = fields.optional_participant_id(request.participant_id)
-        return pb.ListRiskMetricsResponse(metrics=await self._reports.risk(wanted))
+        return pb.ListRiskMetricsResponse(metrics=await self.reports.risk(wanted))
 
     async def list_symbols(self, request: pb.ListSymbolsRequest, caller: Caller) -> pb.ListSymbolsResponse:
         """All symbols in order of their numbers."""
@@ -316,7 +319,7 @@ class Handlers:
         self, request: pb.GetExchangeStatsRequest, caller: Caller
     ) -> pb.GetExchangeStatsResponse:
         """Statistics of the whole exchange."""
-        return self._reports.exchange()
+        return self.reports.exchange()
 
 
 def _trade(trade: TradeEvent) -> pb.AdminTrade:

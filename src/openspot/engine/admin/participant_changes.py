@@ -14,11 +14,14 @@ from openspot.engine.admin import fields
 from openspot.engine.admin.acting import Acting
 from openspot.engine.admin.authority import AdminSession, Authority
 from openspot.engine.admin.errors import FieldError
+from openspot.engine.admin.freezing import freeze_fault, state_of
 from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, decode_results
 from openspot.engine.engine import Engine
-from openspot.engine.state.directory import UNKNOWN_ACCOUNT
-from openspot.engine.state.participants import ParticipantAccount, ParticipantProfile
+from openspot.engine.state.directory import UNKNOWN_ACCOUNT, Note
+from openspot.engine.state.participants import FREEZE_NOTE, ParticipantAccount, ParticipantProfile
 from openspot.engine.transport.account_service import money_result
+from openspot.engine_client.participant_schemas import ACTIVE, FROZEN
+from openspot.http.errors import HttpError
 
 _ADJUSTMENT_FAULTS = {
     ResultCode.INVALID_AMOUNT: "amount is too large",
@@ -97,6 +100,33 @@ class ParticipantChanges:
         self.known(participant_id)
         await self._set(participant_id, by, acting, mode=fields.stp_mode(stp_mode))
 
+    async def set_frozen(self, participant_id: str, acting: Acting, reason: str, *, frozen: bool) -> ParticipantProfile:
+        """Freeze a participant, or end that. Returns its profile afterwards. Freezing twice changes nothing.
+
+        A frozen one is inactive as a deactivated one is, but an operator may end it. Raises FieldError for an unknown
+        participant, HttpError (409 `PARTICIPANT_NOT_FREEZABLE`, `PARTICIPANT_INACTIVE`, `PARTICIPANT_NOT_FROZEN`).
+        """
+        async with self._turn:
+            await self._engine.sequencer.settle()
+            account, profile = self.known(participant_id)
+            if fault := freeze_fault(participant_id, profile):
+                raise HttpError(409, f"participantId: {participant_id} {fault}", "PARTICIPANT_NOT_FREEZABLE")
+            if profile.frozen == frozen:
+                if frozen:
+                    return profile
+                message = f"participantId: {participant_id} is {state_of(profile)}, and not frozen"
+                raise HttpError(409, message, "PARTICIPANT_NOT_FROZEN")
+            if frozen and not profile.active:
+                message = f"participantId: {participant_id} is inactive already, by an administrator of the engine"
+                raise HttpError(409, message, "PARTICIPANT_INACTIVE")
+            states = ({"state": ACTIVE}, {"state": FROZEN})
+            before, after = states if frozen else reversed(states)
+            verb, subject = "freeze" if frozen else "unfreeze", ("participant", participant_id)
+            action = acting.note(f"participants.{verb}", subject, before, after, reason)
+            mode = StpMode(profile.stp_mode)
+            await self._submit(participant_id, account, action, active=not frozen, frozen=frozen, mode=mode)
+            return self.known(participant_id).profile
+
     async def _set(
         self,
         participant_id: str,
@@ -113,16 +143,25 @@ class ParticipantChanges:
             await self._engine.sequencer.settle()
             self._authority.check_still_active(by)
             account, profile = self.known(participant_id)
-            is_active = profile.active if active is None else active
-            command = Command(
-                CommandKind.SET_ACCOUNT,
-                account=account,
-                flags=FLAG_ACTIVE if is_active else 0,
-                order_type=profile.stp_mode if mode is None else mode,
-            )
             verb, before, after = _change(profile, active, mode)
             action = acting.note(f"participants.{verb}", ("participant", participant_id), before, after)
-            outcome = await self._engine.intake.submit(command, (participant_id,), action)
+            await self._submit(
+                participant_id,
+                account,
+                action,
+                active=profile.active if active is None else active,
+                # What an administrator activates or deactivates is no operator's freeze any more.
+                frozen=profile.frozen if active is None else False,
+                mode=StpMode(profile.stp_mode) if mode is None else mode,
+            )
+
+    async def _submit(
+        self, participant_id: str, account: int, action: Note, *, active: bool, frozen: bool, mode: StpMode
+    ) -> None:
+        flags = FLAG_ACTIVE if active else 0
+        command = Command(CommandKind.SET_ACCOUNT, account=account, flags=flags, order_type=mode)
+        note = (participant_id, FREEZE_NOTE) if frozen else (participant_id,)
+        outcome = await self._engine.intake.submit(command, note, action)
         result = next(decode_results(outcome.results))
         assert result.code == ResultCode.SUCCESS, "the participant exists and is not the fee account"
 

@@ -2,8 +2,10 @@
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import AsyncIterator
 from decimal import Decimal
+from heapq import heappush, heappushpop
 from pathlib import Path
 
 import psutil
@@ -113,17 +115,36 @@ class Reports:
         counts = await self._orders.open_counts()
         async for name, balance in self._balances(participant_id):
             _check_room(rows)
-            rows.append(
-                pb.RiskMetric(
-                    participant_id=name,
-                    currency=self._machine.directory.currency_text(balance.currency),
-                    total=amount_to_text(balance.total),
-                    locked=amount_to_text(balance.locked),
-                    utilisation_percent=utilisation_percent(balance.locked, balance.total),
-                    open_orders=counts[balance.account, balance.currency],
-                )
-            )
+            rows.append(self._metric(name, balance, counts))
         return rows
+
+    async def most_used(self, participant_id: str, limit: int) -> tuple[list[pb.RiskMetric], int]:
+        """The balances of which open orders lock the largest share, at most `limit`, and of how many these are.
+
+        Of one participant, or of all. Among equals, who has come first is first.
+        """
+        counts = await self._orders.open_counts()
+        largest: list[tuple[int, int, str, CoreBalance]] = []
+        total = 0
+        async for name, balance in self._balances(participant_id):
+            total += 1
+            entry = (_utilisation_bps(balance.locked, balance.total), -total, name, balance)
+            if len(largest) < limit:
+                heappush(largest, entry)
+            else:
+                heappushpop(largest, entry)
+        rows = [self._metric(name, balance, counts) for _, _, name, balance in sorted(largest, reverse=True)]
+        return rows, total
+
+    def _metric(self, name: str, balance: CoreBalance, counts: Counter[tuple[int, int]]) -> pb.RiskMetric:
+        return pb.RiskMetric(
+            participant_id=name,
+            currency=self._machine.directory.currency_text(balance.currency),
+            total=amount_to_text(balance.total),
+            locked=amount_to_text(balance.locked),
+            utilisation_percent=utilisation_percent(balance.locked, balance.total),
+            open_orders=counts[balance.account, balance.currency],
+        )
 
     async def _balances(self, participant_id: str) -> AsyncIterator[tuple[str, CoreBalance]]:
         """(participant, balance). Balances can change meanwhile: the event loop runs between accounts."""
@@ -139,8 +160,12 @@ class Reports:
 
 def utilisation_percent(locked: int, total: int) -> str:
     """Locked ÷ total in percent with two decimal places, rounded down; "0.00" if the total is zero."""
-    hundredths = locked * 10_000 // total if total else 0
+    hundredths = _utilisation_bps(locked, total)
     return f"{hundredths // 100}.{hundredths % 100:02d}"
+
+
+def _utilisation_bps(locked: int, total: int) -> int:
+    return locked * 10_000 // total if total else 0
 
 
 def _check_room(rows: list[pb.AdminBalance] | list[pb.RiskMetric]) -> None:

@@ -12,6 +12,7 @@ from openspot.engine.admin.dispatch import Dispatch
 from openspot.engine.admin.errors import AdminError
 from openspot.engine.admin.grpc_transport import add_admin_service
 from openspot.engine.admin.handlers import Handlers
+from openspot.engine.admin.participant_routes import participant_router
 from openspot.engine.admin.volume_charging import VolumeCharging
 from openspot.engine.engine import Engine
 from openspot.engine.settings import EngineSettings
@@ -66,7 +67,9 @@ class AdminService:
 
     def __init__(self, engine: Engine) -> None:
         self._authority = Authority(engine)
-        self._dispatch = Dispatch(self._authority, Handlers(engine, self._authority))
+        self._engine = engine
+        self._handlers = Handlers(engine, self._authority)
+        self._dispatch = Dispatch(self._authority, self._handlers)
         self._charging = VolumeCharging(engine)
         self._charging_task: asyncio.Task[None] | None = None
         self.authenticators = engine_authenticators(engine.settings, self._authority)
@@ -90,9 +93,10 @@ class AdminService:
         """Add the service to a gRPC server."""
         add_admin_service(self._dispatch, server)
 
-    def router(self) -> Router:
-        """The routes of the service over HTTP."""
-        return admin_service_router(self._dispatch)
+    def routers(self) -> list[Router]:
+        """The routes of the service over HTTP, and those by which services look over participants."""
+        looked_over = participant_router(self._engine, self._handlers.changes, self._handlers.reports)
+        return [admin_service_router(self._dispatch), looked_over]
 
 
 def admin_service_router(dispatch: Dispatch) -> Router:

@@ -28,7 +28,8 @@ money kinds         (participant, reference); RELEASE and COMMIT: ("", reference
 MOVEMENT            (participant that receives,)
 TRANSFER            (kind, reference); kind is a domain.transfer.TransferKind
 CREATE_ACCOUNT      (participant, name, type, password hash)
-SET_ACCOUNT, SET_ACCOUNT_FEES, SET_OWNER
+SET_ACCOUNT         (participant,), and last FREEZE_NOTE, if it is inactive because an operator has frozen it
+SET_ACCOUNT_FEES, SET_OWNER
                     (participant,)
 REVOKE_TOKEN        (token id, expiry in milliseconds since 1970)
 CREATE_CURRENCY, DESCRIBE_CURRENCY

@@ -22,6 +22,8 @@ REVOKE_TOKEN = 201
 """Revokes a session token. Only this module knows this kind: the core refuses it with UNSUPPORTED_COMMAND and advances
 its command sequence."""
 
+FREEZE_NOTE = "frozen"
+"""The last text of the note of a SET_ACCOUNT that leaves a participant frozen."""
 _MONEY_IN = frozenset({int(CommandKind.DEPOSIT), int(CommandKind.ADJUST)})
 _CREATE, _SET = int(CommandKind.CREATE_ACCOUNT), int(CommandKind.SET_ACCOUNT)
 _SET_FEES = int(CommandKind.SET_ACCOUNT_FEES)
@@ -42,7 +44,7 @@ class ParticipantProfile(msgspec.Struct, array_like=True, frozen=True):
 
     `active` and `stp_mode` repeat the core's, so that listing participants needs no core call for each. Nobody can
     log in while `password_hash` is empty. Tokens issued before `sessions_from_ms` are void, because deactivation
-    ends all sessions.
+    ends all sessions. One that is `frozen` is inactive, and an operator may end that.
     """
 
     name: str
@@ -52,6 +54,7 @@ class ParticipantProfile(msgspec.Struct, array_like=True, frozen=True):
     active: bool = True
     stp_mode: int = int(StpMode.NONE)
     sessions_from_ms: int = 0
+    frozen: bool = False
 
 
 class ParticipantAccount(NamedTuple):
@@ -116,7 +119,8 @@ class Participants:
                 active = bool(flags & FLAG_ACTIVE)
                 self._add(account, ParticipantProfile(name, participant_type, password_hash, time_ms, active, stp_mode))
             elif kind == _SET:
-                self._set(account, active=bool(flags & FLAG_ACTIVE), stp_mode=stp_mode, time_ms=time_ms)
+                active, frozen = bool(flags & FLAG_ACTIVE), FREEZE_NOTE in note[1:]
+                self._set(account, active=active, frozen=frozen, stp_mode=stp_mode, time_ms=time_ms)
             elif kind == _SET_FEES:
                 (self.own_fees.add if flags & FLAG_ACTIVE else self.own_fees.discard)(account)
 
@@ -128,13 +132,13 @@ class Participants:
         self.profiles[account] = profile
         self.active_count += profile.active
 
-    def _set(self, account: int, *, active: bool, stp_mode: int, time_ms: int) -> None:
+    def _set(self, account: int, *, active: bool, frozen: bool, stp_mode: int, time_ms: int) -> None:
         known = self.profiles[account]
         self.active_count += active - known.active
         # Tokens issued in this same millisecond are void too.
         sessions_from_ms = known.sessions_from_ms if active else time_ms + 1
         self.profiles[account] = msgspec.structs.replace(
-            known, active=active, stp_mode=stp_mode, sessions_from_ms=sessions_from_ms
+            known, active=active, frozen=frozen, stp_mode=stp_mode, sessions_from_ms=sessions_from_ms
         )
 
     def _revoke(self, token_id: str, expires_ms: int, time_ms: int) -> None:

@@ -8,8 +8,9 @@ is killed between the two, and however many edges follow (docs/adr/0102-the-jour
 import asyncio
 
 from openspot.contracts.engine_actions import SERVICE, JournalledAction
+from openspot.engine_client.administration import ChangeRefusedError
 from openspot.engine_client.errors import EngineError
-from openspot.engine_client.listings import EngineListings, ListingRefusedError
+from openspot.engine_client.listings import EngineListings
 from openspot.kit.clock import iso_from_ms, ms_from_datetime, utc_now
 from openspot.kit.database import TRANSIENT_ERRORS, Connection, Pool
 from openspot.kit.log import get_logger
@@ -42,7 +43,7 @@ class EngineTrail:
             async with self._turn:
                 while await self._follow_page():
                     pass
-        except (EngineError, ListingRefusedError) as error:
+        except (EngineError, ChangeRefusedError) as error:
             if not self._is_silent:
                 log.warning("actions at the engine are not followed now", error=str(error))
             self._is_silent = True

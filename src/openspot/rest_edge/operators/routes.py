@@ -14,6 +14,7 @@ from openspot.http.routing import Router
 from openspot.rest_edge.operators.alerting.routes import operator_alert_routes
 from openspot.rest_edge.operators.coins.routes import coin_network_routes
 from openspot.rest_edge.operators.markets.routes import operator_market_routes
+from openspot.rest_edge.operators.participants.routes import participant_routes
 from openspot.rest_edge.operators.pauses.routes import pause_routes
 from openspot.rest_edge.operators.processes.routes import process_routes
 from openspot.rest_edge.operators.reports.routes import report_routes
@@ -110,6 +111,7 @@ def operator_routes(prefix: str, services: OperatorServices) -> list[Router]:
         router,
         trail_routes(prefix, services),
         operator_market_routes(prefix, services.markets),
+        *participant_routes(prefix, services.participants),
         coin_network_routes(prefix, services.coins),
         pause_routes(prefix, services.pauses),
         report_routes(prefix, services.reports),

@@ -11,6 +11,7 @@ from openspot.domain.market import AssetScale
 from openspot.engine_client.administrators import EngineSessions
 from openspot.engine_client.listings import EngineListings
 from openspot.engine_client.operators import OperatorSessions
+from openspot.engine_client.participants import EngineParticipants
 from openspot.http.api_keys.networks import AllowedNetworks
 from openspot.http.authentication import UserTokens
 from openspot.http.operator_store import standing_of
@@ -29,6 +30,7 @@ from openspot.rest_edge.operators.exports import Exports
 from openspot.rest_edge.operators.markets.margin import MarginNeeds
 from openspot.rest_edge.operators.markets.service import OperatorMarkets
 from openspot.rest_edge.operators.operators import Operators
+from openspot.rest_edge.operators.participants.service import OperatedParticipants
 from openspot.rest_edge.operators.pauses.service import TransferPauses
 from openspot.rest_edge.operators.processes.service import Processes
 from openspot.rest_edge.operators.reports.service import CLOSE_INTERVAL_S, CustodyReserves, Reports
@@ -46,6 +48,7 @@ class OperatorServices:
     sessions: OperatorSessions
     operators: Operators
     markets: OperatorMarkets
+    participants: OperatedParticipants
     session_list: SessionsOfOperators
     trail: Trail
     exports: Exports
@@ -89,6 +92,7 @@ async def make_operator_services(
         sessions=OperatorSessions(tokens, partial(standing_of, pool), engine, networks),
         operators=Operators(pool, ended),
         markets=OperatorMarkets(listings, engine_trail, MarginNeeds(bus)),
+        participants=OperatedParticipants(pool, EngineParticipants(service, settings.engine_url), engine_trail),
         session_list=SessionsOfOperators(pool, ended),
         trail=Trail(pool),
         exports=Exports(pool),

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 
 from openspot.domain.order import StpMode
 from openspot.domain.result_code import ResultCode
 from openspot.engine.core.records import FLAG_ACTIVE, Command, CommandKind, Result, encode_result
 from openspot.engine.core.reference import ReferenceCore
-from openspot.engine.state.participants import REVOKE_TOKEN, ParticipantProfile, Participants
+from openspot.engine.state.participants import FREEZE_NOTE, REVOKE_TOKEN, ParticipantProfile, Participants
 from openspot.engine.state.state_machine import StateMachine
 
 MS = 1_000_000
@@ -68,6 +69,31 @@ def test_a_deactivation_voids_earlier_tokens_even_after_reactivation() -> None:
         assert (profile.active, participants.active_count, profile.sessions_from_ms) == (active, count, sessions_from)
     follow(participants, (setting(2, False, 50), ("alice",), ResultCode.AUTH_INVALID_USER))
     assert participants.profiles[2].active
+
+
+def test_a_freeze_lasts_until_the_participant_is_set_without_it() -> None:
+    participants = Participants()
+    follow(participants, (deposit(2, 5), ("alice", ""), ResultCode.SUCCESS))
+    for step, note, active, frozen in (
+        (setting(2, False, 10), ("alice", FREEZE_NOTE), False, True),
+        (setting(2, False, 20, StpMode.CANCEL_BOTH), ("alice", FREEZE_NOTE), False, True),
+        (setting(2, False, 30), ("alice",), False, False),
+        (setting(2, False, 40), ("alice", FREEZE_NOTE), False, True),
+    ):
+        follow(participants, (step, note, ResultCode.SUCCESS))
+        again = Participants()
+        again.restore(participants.snapshot())
+        assert (again.profiles[2].active, again.profiles[2].frozen) == (active, frozen)
+    follow(participants, (setting(2, True, 50), ("alice",), ResultCode.SUCCESS))
+    assert (participants.profiles[2].active, participants.profiles[2].frozen) == (True, False)
+
+
+def test_a_snapshot_of_before_there_were_freezes_is_restored() -> None:
+    earlier = ["Alice", "BOTH", "hash", 5, False, 0, 21]
+    content = {"profiles": [[2, earlier]], "own_fees": [], "revoked": []}
+    participants = Participants()
+    participants.restore(msgspec.msgpack.encode(content))
+    assert participants.profiles[2] == ParticipantProfile("Alice", "BOTH", "hash", 5, False, 0, 21, frozen=False)
 
 
 def test_a_revocation_is_kept_until_the_token_has_expired() -> None:

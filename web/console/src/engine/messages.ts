@@ -223,6 +223,19 @@ const EDGE: Record<string, Words> = {
     advice:
       "Nothing was changed. What you typed stands beside the market as it is now: look at both, and decide again.",
   },
+  PARTICIPANT_NOT_FREEZABLE: {
+    title: "This participant is not frozen from here",
+    advice: "Accounts of the house, of margin, and administrators of the engine stay as they are.",
+  },
+  PARTICIPANT_INACTIVE: {
+    title: "This participant is inactive already",
+    advice:
+      "An administrator of the engine has deactivated it, and only an administrator activates it again.",
+  },
+  PARTICIPANT_NOT_FROZEN: {
+    title: "This participant is not frozen",
+    advice: "Somebody has ended the freeze meanwhile, or an administrator of the engine has deactivated it.",
+  },
   PHASE_CHANGED: {
     title: "The market has entered another phase meanwhile",
     advice:

@@ -129,12 +129,13 @@ export function useBalances(participantId: string, isEnabled = true) {
 }
 
 /** Risk metrics of a participant, or of all. */
-export function useRiskMetrics(participantId: string) {
+export function useRiskMetrics(participantId: string, isEnabled: boolean) {
   const { admin } = useEngine();
   return useQuery({
     queryKey: ["risk", participantId],
     queryFn: async ({ signal }) => (await admin.listRiskMetrics({ participantId }, { signal })).metrics,
     refetchInterval: LIST_INTERVAL_MS,
+    enabled: isEnabled,
   });
 }
 

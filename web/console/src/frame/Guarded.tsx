@@ -12,7 +12,8 @@ import { ENTRIES, entryOf, type Entry } from "./navigation.tsx";
 export function useOpens(): (entry: Entry) => boolean {
   const { session } = useSession();
   const can = useCan();
-  return ({ needs }) => (needs === "engine" ? session !== null : can(needs));
+  return ({ needs, orEngine }) =>
+    needs === "engine" || (orEngine === true && session !== null) ? session !== null : can(needs);
 }
 
 /** The page at `location`, or what is missing to open it. */

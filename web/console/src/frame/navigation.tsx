@@ -36,6 +36,8 @@ export interface Entry {
   key: string;
   /** What opens it: a session with the engine, or a permission. */
   needs: "engine" | Permission;
+  /** Whether a session with the engine opens it, too, whatever the user's roles are. */
+  orEngine?: boolean;
 }
 
 export interface Group {
@@ -76,7 +78,7 @@ export const NAVIGATION: readonly Group[] = [
     entries: [
       { path: "/participants", title: "Participants", icon: PeopleIcon, key: "p", needs: "engine" },
       { path: "/balances", title: "Balances", icon: CreditCardIcon, key: "b", needs: "engine" },
-      { path: "/risk", title: "Risk", icon: MeterIcon, key: "r", needs: "engine" },
+      { path: "/risk", title: "Risk", icon: MeterIcon, key: "r", needs: "risk.read", orEngine: true },
     ],
   },
   {

@@ -42,6 +42,8 @@ export const OPENED: Readonly<Record<string, readonly string[]>> = {
   "symbols.deactivate": ["/listings"],
   "currencies.update": ["/listings"],
   "fees.configure": ["/listings"],
+  "risk.read": ["/risk"],
+  "risk.freeze_participant": ["/risk"],
   "kyc.read": ["/verifications"],
   "kyc.decide": ["/verifications"],
   "reports.read": ["/reports"],

@@ -1,9 +1,8 @@
-import { ListUnorderedIcon, PersonIcon } from "@primer/octicons-react";
-import type { ReactNode } from "react";
+import { CheckCircleIcon, ListUnorderedIcon, PersonIcon, StopIcon } from "@primer/octicons-react";
+import { type ReactNode, useState } from "react";
 import { useLocation } from "wouter";
-import type { RiskMetric } from "#gen/exchange/v1/admin_pb.ts";
 import { Amount } from "#lib/components/Amount.tsx";
-import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import { type Column, DataTable, type RowAction } from "#lib/components/DataTable.tsx";
 import { Pager } from "#lib/components/Pager.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { formatCount } from "#lib/counts.ts";
@@ -13,10 +12,27 @@ import { clampPage } from "#lib/paging.ts";
 import { arrange, type UrlState } from "#lib/urlState.ts";
 import { useRiskMetrics } from "../engine/queries.ts";
 import { explainIfAny } from "../engine/messages.ts";
+import { useSession } from "../engine/session.ts";
+import { type ParticipantState, useOperatedRisk, useSource } from "../operator/participants.ts";
+import { useCan } from "../operator/session.ts";
+import { FreezeState } from "./badges.tsx";
+import { FreezeDialog } from "./FreezeDialog.tsx";
 import { ParticipantLink } from "./ParticipantLink.tsx";
 import classes from "./RiskTable.module.css";
 
-function columnsOf(showsParticipant: boolean): Column<RiskMetric>[] {
+interface RiskMetric {
+  participantId: string;
+  currency: string;
+  total: string;
+  locked: string;
+  utilisationPercent: string;
+  openOrders: number;
+  /** What the REST edge alone tells. */
+  state?: ParticipantState;
+  freezable?: boolean;
+}
+
+function columnsOf(showsParticipant: boolean, showsState: boolean): Column<RiskMetric>[] {
   const participant: Column<RiskMetric> = {
     id: "participant",
     title: "Participant",
@@ -59,6 +75,15 @@ function columnsOf(showsParticipant: boolean): Column<RiskMetric>[] {
       cell: (row) => <span className="figures">{formatCount(row.openOrders)}</span>,
       compare: (a, b) => a.openOrders - b.openOrders,
     },
+    ...(showsState
+      ? [
+          {
+            id: "state",
+            title: "State",
+            cell: ({ state }: RiskMetric) => state && <FreezeState state={state} />,
+          },
+        ]
+      : []),
   ];
 }
 
@@ -89,45 +114,88 @@ interface RiskTableProps {
 
 /** How much of each balance open orders lock. */
 export function RiskTable({ participantId, url, toolbar, showsParticipant = true }: RiskTableProps) {
-  const query = useRiskMetrics(participantId);
+  const isOperated = useSource("risk.read") === "edge";
+  const ofEngine = useRiskMetrics(participantId, !isOperated);
+  const ofEdge = useOperatedRisk(participantId, isOperated);
+  const query = isOperated ? ofEdge : ofEngine;
+  const metrics: readonly RiskMetric[] | undefined = isOperated ? ofEdge.data?.metrics : ofEngine.data;
+  const left = (ofEdge.data?.total ?? 0) - (ofEdge.data?.metrics.length ?? 0);
+  const hasEngine = useSession().session !== null;
+  const can = useCan();
   const [, navigate] = useLocation();
-  const columns = columnsOf(showsParticipant);
-  const page = clampPage(url.page, query.data?.length ?? 0);
+  const [frozen, setFrozen] = useState<Required<Pick<RiskMetric, "participantId" | "state">> | null>(null);
+  const columns = columnsOf(showsParticipant, isOperated);
+  const page = clampPage(url.page, metrics?.length ?? 0);
   const compare = columns.find(({ id }) => id === url.sort?.column)?.compare;
+  const freezing = ({ participantId: id, state, freezable }: RiskMetric): RowAction[] => {
+    if (state === undefined || !can("risk.freeze_participant")) return [];
+    const isFrozen = state === "frozen";
+    return [
+      {
+        label: isFrozen ? "End the freeze…" : "Freeze…",
+        icon: isFrozen ? <CheckCircleIcon /> : <StopIcon />,
+        danger: !isFrozen,
+        disabledReason:
+          freezable !== true
+            ? "Accounts of the house, of margin, and administrators of the engine stay as they are."
+            : state === "inactive"
+              ? "An administrator of the engine has deactivated it."
+              : undefined,
+        onClick: () => setFrozen({ participantId: id, state }),
+      },
+    ];
+  };
+  const ofEngineAlone = (row: RiskMetric): RowAction[] => [
+    {
+      label: "Show its open orders",
+      icon: <ListUnorderedIcon />,
+      onClick: () => navigate(`/orders?participant=${encodeURIComponent(row.participantId)}&status=OPEN`),
+    },
+    ...(showsParticipant
+      ? [
+          {
+            label: "Open participant",
+            icon: <PersonIcon />,
+            onClick: () => navigate(`/participants/${encodeURIComponent(row.participantId)}`),
+          },
+        ]
+      : []),
+  ];
+  const hasActions = hasEngine || (isOperated && can("risk.freeze_participant"));
   return (
-    <DataTable
-      label="Risk metrics"
-      toolbar={toolbar}
-      columns={columns}
-      rows={query.data && arrange(query.data, compare, url.sort?.descending ?? false, page)}
-      rowId={(row) => `${row.participantId} ${row.currency}`}
-      rowName={(row) => `${row.currency} of ${row.participantId}`}
-      state={query}
-      problem={explainIfAny(query.error)}
-      sort={url.sort}
-      onSort={url.toggleSort}
-      empty={
-        <EmptyState title={participantId ? "No balance matches" : "Nothing is at risk"}>
-          Metrics come with the first balance.
-        </EmptyState>
-      }
-      actions={(row) => [
-        {
-          label: "Show its open orders",
-          icon: <ListUnorderedIcon />,
-          onClick: () => navigate(`/orders?participant=${encodeURIComponent(row.participantId)}&status=OPEN`),
-        },
-        ...(showsParticipant
-          ? [
-              {
-                label: "Open participant",
-                icon: <PersonIcon />,
-                onClick: () => navigate(`/participants/${encodeURIComponent(row.participantId)}`),
-              },
-            ]
-          : []),
-      ]}
-      footer={<Pager page={page} total={query.data?.length ?? 0} onChange={url.setPage} />}
-    />
+    <>
+      <DataTable
+        label="Risk metrics"
+        toolbar={
+          <>
+            {toolbar}
+            {left > 0 && (
+              <span>
+                The {formatCount(metrics?.length ?? 0)} with the largest utilisation. Enter a participant to
+                see one of the other {formatCount(left)}.
+              </span>
+            )}
+          </>
+        }
+        columns={columns}
+        rows={metrics && arrange(metrics, compare, url.sort?.descending ?? false, page)}
+        rowId={(row) => `${row.participantId} ${row.currency}`}
+        rowName={(row) => `${row.currency} of ${row.participantId}`}
+        state={query}
+        problem={explainIfAny(query.error)}
+        sort={url.sort}
+        onSort={url.toggleSort}
+        empty={
+          <EmptyState title={participantId ? "No balance matches" : "Nothing is at risk"}>
+            Metrics come with the first balance.
+          </EmptyState>
+        }
+        {...(hasActions
+          ? { actions: (row: RiskMetric) => [...(hasEngine ? ofEngineAlone(row) : []), ...freezing(row)] }
+          : {})}
+        footer={<Pager page={page} total={metrics?.length ?? 0} onChange={url.setPage} />}
+      />
+      {frozen && <FreezeDialog participant={frozen} onClose={() => setFrozen(null)} />}
+    </>
   );
 }

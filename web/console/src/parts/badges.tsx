@@ -1,4 +1,5 @@
 import { Badge, type Tone } from "#lib/components/Badge.tsx";
+import type { ParticipantState } from "../operator/participants.ts";
 
 const STATUSES: Record<string, { tone: Tone; shape: string; text: string }> = {
   OPEN: { tone: "accent", shape: "○", text: "Open" },
@@ -26,6 +27,16 @@ export function Side({ side }: { side: string }) {
   return (
     <Badge tone={isBuy ? "positive" : "negative"} shape={isBuy ? "▲" : "▼"}>
       {isBuy ? "Buy" : "Sell"}
+    </Badge>
+  );
+}
+
+/** Whether a participant may place orders, and if not, whether an operator may end that. */
+export function FreezeState({ state }: { state: ParticipantState }) {
+  if (state !== "frozen") return <ActiveState active={state === "active"} />;
+  return (
+    <Badge tone="warning" shape="◐">
+      Frozen
     </Badge>
   );
 }

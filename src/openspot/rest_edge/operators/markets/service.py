@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 from starlette.requests import Request
 
 from openspot.domain.margin_offer import margin_offer
-from openspot.engine_client.errors import EngineError
 from openspot.engine_client.listing_schemas import (
     DelistingBody,
     ListingChanges,
@@ -21,16 +20,13 @@ from openspot.engine_client.listing_schemas import (
     StatusBody,
     TermsChange,
 )
-from openspot.engine_client.listings import Behalf, EngineListings, ListingRefusedError
-from openspot.http.context import context_of, operator
+from openspot.engine_client.listings import EngineListings
 from openspot.http.errors import HttpError, service_unavailable
-from openspot.kit.log import get_logger
+from openspot.rest_edge.operators.engine_calls import asked, behalf_of
 from openspot.rest_edge.operators.engine_trail import EngineTrail
 from openspot.rest_edge.operators.markets.margin import MarginNeeds
 from openspot.rest_edge.operators.markets.rules import CANCELS_MAX, ORDERS_A_COMMIT, most_orders
 from openspot.rest_edge.operators.markets.schemas import CancelOrdersBody, CancelOrdersResponse
-
-log = get_logger("operators")
 
 Value = TypeVar("Value")
 
@@ -46,35 +42,35 @@ class OperatorMarkets:
 
     async def all(self) -> list[MarketListing]:
         """All markets with their terms, in the order of their numbers."""
-        return await _asked(self._engine.markets())
+        return await asked(self._engine.markets())
 
     async def market(self, symbol: str) -> MarketListing:
         """One market with its terms. 404 for an unknown symbol."""
-        return await _asked(self._engine.market(symbol))
+        return await asked(self._engine.market(symbol))
 
     async def changes(self, symbol: str) -> ListingChanges:
         """The changes of a market, the newest first. 404 for an unknown symbol."""
-        return await _asked(self._engine.changes(symbol))
+        return await asked(self._engine.changes(symbol))
 
     async def checks(self, body: NewMarketBody) -> list[RuleCheck]:
         """Every rule for a new market, each with what is wrong."""
-        return await _asked(self._engine.checks(body))
+        return await asked(self._engine.checks(body))
 
     async def list_market(self, request: Request, body: NewMarketBody) -> MarketListing:
         """List a market, and its base asset if the body has one."""
-        return await self._noted(_asked(self._engine.list_market(body, _behalf(request))))
+        return await self._noted(asked(self._engine.list_market(body, behalf_of(request))))
 
     async def change(self, request: Request, symbol: str, body: TermsChange) -> MarketListing:
         """Change bounds, fees, texts or schedule of a market."""
-        return await self._noted(_asked(self._engine.change(symbol, body, _behalf(request))))
+        return await self._noted(asked(self._engine.change(symbol, body, behalf_of(request))))
 
     async def set_status(self, request: Request, symbol: str, body: StatusBody) -> MarketListing:
         """Let a market get another status."""
-        return await self._noted(_asked(self._engine.set_status(symbol, body, _behalf(request))))
+        return await self._noted(asked(self._engine.set_status(symbol, body, behalf_of(request))))
 
     async def set_phase(self, request: Request, symbol: str, body: PhaseChange) -> PhaseOfMarket:
         """Let a market enter a phase. 409 `PHASE_CHANGED` if it is in another one than the expected."""
-        return await self._noted(_asked(self._engine.set_phase(symbol, body, _behalf(request))))
+        return await self._noted(asked(self._engine.set_phase(symbol, body, behalf_of(request))))
 
     async def delist(self, request: Request, symbol: str, body: DelistingBody) -> MarketListing:
         """Delist a market. Where margin offers it, margin is asked first.
@@ -97,7 +93,7 @@ class OperatorMarkets:
         A dry run counts them. Otherwise the body has the count that the operator has confirmed: 409
         `ORDER_COUNT_CHANGED` if there are many more by now. Each commit of the engine has an entry of its own.
         """
-        found = (await _asked(self._engine.open_orders(symbol))).open_orders
+        found = (await asked(self._engine.open_orders(symbol))).open_orders
         if body.dry_run or body.confirmed_orders is None:
             return CancelOrdersResponse(symbol=symbol, dry_run=True, cancelled=0, open_orders=found)
         most = most_orders(body.confirmed_orders)
@@ -117,7 +113,7 @@ class OperatorMarkets:
         while open_orders and asked_for < most:
             wanted = min(ORDERS_A_COMMIT, most - asked_for)
             try:
-                outcome = await _asked(self._engine.cancel_orders(symbol, wanted, reason, _behalf(request)))
+                outcome = await asked(self._engine.cancel_orders(symbol, wanted, reason, behalf_of(request)))
             except HttpError as error:
                 if not cancelled:
                     raise
@@ -140,20 +136,3 @@ class OperatorMarkets:
 
 def _is_leaving(market: MarketListing) -> bool:
     return market.terms is not None and any(entry.status == "delisting" for entry in market.terms.schedule)
-
-
-def _behalf(request: Request) -> Behalf:
-    context = context_of(request)
-    return Behalf(operator(request).name, context.request_id, context.address)
-
-
-async def _asked(answer: Awaitable[Value]) -> Value:
-    """The engine's answer. Raises HttpError with the engine's own refusal, or 503 if it does not answer."""
-    try:
-        return await answer
-    except ListingRefusedError as error:
-        messages: str | list[str] = error.messages if error.status == 400 else str(error)
-        raise HttpError(error.status, messages, error.code) from error
-    except EngineError as error:
-        log.warning("the engine does not answer an operator", error=str(error))
-        raise service_unavailable("the matching engine does not respond: look whether the change was made") from error

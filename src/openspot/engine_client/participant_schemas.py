@@ -1,0 +1,50 @@
+"""Bodies and responses of the routes that look over participants, those of the engine and those of the REST edge.
+
+CamelCase names, decimals as strings.
+"""
+
+from typing import Annotated
+
+from openspot.contracts.messages.message import Count, DecimalText, Message, listed
+from openspot.engine_client.listing_schemas import ReasonedBody
+from openspot.http.validation import example
+
+ACTIVE, FROZEN, INACTIVE = "active", "frozen", "inactive"
+StateName = Annotated[str, listed(ACTIVE, FROZEN, INACTIVE)]
+
+
+class FreezeBody(ReasonedBody):
+    """Why a participant is frozen, or not any more."""
+
+    model_config = example({"reason": "its orders look like those of a broken program"})
+
+
+class ParticipantState(Message, frozen=True, kw_only=True):
+    """Whether a participant may place orders.
+
+    `frozen`: an operator has frozen it, and an operator may end that. `inactive`: an administrator of the engine has
+    deactivated it, and only an administrator activates it.
+    """
+
+    participant_id: str
+    state: StateName
+
+
+class RiskMetric(Message, frozen=True, kw_only=True):
+    """How much of a balance open orders lock. `freezable` says whether an operator may freeze the participant."""
+
+    participant_id: str
+    currency: str
+    total: DecimalText
+    locked: DecimalText
+    utilisation_percent: DecimalText
+    open_orders: Count
+    state: StateName
+    freezable: bool
+
+
+class RiskMetrics(Message, frozen=True, kw_only=True):
+    """The balances of which open orders lock the largest share, the largest first, and of how many these are."""
+
+    metrics: list[RiskMetric]
+    total: Count

@@ -1,0 +1,1 @@
+"""Participants of the engine as operators see them: their risk, and who is frozen."""

@@ -1,0 +1,57 @@
+"""Looks over participants at the engine for operators, and freezes them.
+
+The engine's journal notes each change with the operator's name and reason, and the trail takes it over from there.
+"""
+
+from collections.abc import Awaitable, Callable
+
+from starlette.requests import Request
+
+from openspot.domain.accounts import user_of_account
+from openspot.engine_client.administration import Behalf
+from openspot.engine_client.participant_schemas import FreezeBody, ParticipantState, RiskMetrics
+from openspot.engine_client.participants import EngineParticipants
+from openspot.http.context import operator
+from openspot.kit.database import Pool
+from openspot.rest_edge.operators.engine_calls import asked, behalf_of
+from openspot.rest_edge.operators.engine_trail import EngineTrail
+from openspot.rest_edge.operators.pending.rules import require_other_person
+from openspot.rest_edge.operators.pending.store import linked_with
+
+
+class OperatedParticipants:
+    """Handles the requests about participants. Methods raise HttpError to refuse one."""
+
+    def __init__(self, pool: Pool, engine: EngineParticipants, trail: EngineTrail) -> None:
+        self._pool = pool
+        self._engine = engine
+        self._trail = trail
+
+    async def risk(self, participant_id: str, limit: int) -> RiskMetrics:
+        """How much of each balance open orders lock, of one participant or of all, the largest share first."""
+        return await asked(self._engine.risk(participant_id, limit))
+
+    async def freeze(self, request: Request, participant_id: str, body: FreezeBody) -> ParticipantState:
+        """Refuse a participant's new orders. Freezing twice changes nothing: the first reason stays.
+
+        403 for the operator's own participant; 404; 409 for one that may not be frozen, or is inactive already.
+        """
+        return await self._change(request, participant_id, body, self._engine.freeze)
+
+    async def unfreeze(self, request: Request, participant_id: str, body: FreezeBody) -> ParticipantState:
+        """End a freeze. 403 for the operator's own participant; 404; 409 if it is not frozen."""
+        return await self._change(request, participant_id, body, self._engine.unfreeze)
+
+    async def _change(
+        self,
+        request: Request,
+        participant_id: str,
+        body: FreezeBody,
+        change: Callable[[str, FreezeBody, Behalf], Awaitable[ParticipantState]],
+    ) -> ParticipantState:
+        who = operator(request).name
+        require_other_person(who, user_of_account(participant_id), await linked_with(self._pool, who))
+        try:
+            return await asked(change(participant_id, body, behalf_of(request)))
+        finally:
+            await self._trail.follow_now()

@@ -1,0 +1,118 @@
+"""What services look over for operators: risk metrics, and who is frozen, beside what administrators do."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from openspot.kit.settings import Settings
+from tests.support.admin_client import AdminClient
+from tests.support.engine_client import EngineClient, engine_settings, running_engine
+
+RISK = "/api/v1/admin/risk-metrics"
+BECAUSE = {"reason": "its orders look like those of a broken program"}
+
+
+def freeze_of(participant_id: str) -> str:
+    return f"/api/v1/admin/participants/{participant_id}/freeze"
+
+
+async def set_frozen(engine: EngineClient, participant_id: str, frozen: bool = True) -> tuple[int, Any]:
+    return await engine.request("PUT" if frozen else "DELETE", freeze_of(participant_id), BECAUSE)
+
+
+async def state_of(engine: EngineClient, participant_id: str) -> str:
+    _, body = await engine.request("GET", f"{RISK}?participantId={participant_id}")
+    return str(body["metrics"][0]["state"])
+
+
+async def test_the_largest_share_that_orders_lock_comes_first_and_the_total_counts_the_rest(
+    engine: EngineClient,
+) -> None:
+    for name, quantity in (("calm", "1"), ("reckless", "9"), ("bold", "5")):
+        await engine.fund(name, USD="1000")
+        await engine.place("buy", "100", quantity, name)
+    await engine.fund("idle", USD="5")
+    status, body = await engine.request("GET", f"{RISK}?limit=2")
+    assert (status, body["total"]) == (200, 4)
+    assert [(row["participantId"], row["utilisationPercent"]) for row in body["metrics"]] == [
+        ("reckless", "90.00"), ("bold", "50.00"),
+    ]  # fmt: skip
+    _, body = await engine.request("GET", f"{RISK}?participantId=calm")
+    assert body == {
+        "metrics": [{
+            "participantId": "calm", "currency": "USD", "total": "1000", "locked": "100", "utilisationPercent": "10.00",
+            "openOrders": 1, "state": "active", "freezable": True,
+        }],
+        "total": 1,
+    }  # fmt: skip
+    for bad in ("limit=0", "limit=1001", "participantId=no%20id"):
+        assert (await engine.request("GET", f"{RISK}?{bad}"))[0] == 400
+    assert (await engine.request("GET", f"{RISK}?participantId=nobody"))[1] == {"metrics": [], "total": 0}
+
+
+async def test_a_frozen_participant_places_no_order_until_the_freeze_ends_and_may_cancel(engine: EngineClient) -> None:
+    await engine.fund("alice")
+    placed = await engine.place("buy", "90")
+    assert await set_frozen(engine, "alice") == (200, {"participantId": "alice", "state": "frozen"})
+    assert (await engine.place("buy", "91")).result_code != "SUCCESS"
+    assert (await engine.cancel(placed.order_id)).result_code == "SUCCESS"
+    assert (await set_frozen(engine, "alice"))[0] == 200
+    assert await set_frozen(engine, "alice", False) == (200, {"participantId": "alice", "state": "active"})
+    assert (await engine.place("buy", "91")).result_code == "SUCCESS"
+    status, body = await set_frozen(engine, "alice", False)
+    assert (status, body["code"]) == (409, "PARTICIPANT_NOT_FROZEN")
+
+
+async def test_an_administrators_deactivation_is_not_an_operators_to_end(
+    engine: EngineClient, admin: AdminClient
+) -> None:
+    await engine.fund("alice")
+    await admin.call("DeactivateParticipant", participantId="alice")
+    status, body = await set_frozen(engine, "alice")
+    assert (status, body["code"]) == (409, "PARTICIPANT_INACTIVE")
+    status, body = await set_frozen(engine, "alice", False)
+    assert (status, body["code"], await state_of(engine, "alice")) == (409, "PARTICIPANT_NOT_FROZEN", "inactive")
+
+    await admin.call("ActivateParticipant", participantId="alice")
+    assert (await set_frozen(engine, "alice"))[0] == 200
+    await admin.call("UpdateStpMode", participantId="alice", stpMode="CANCEL_BOTH")
+    assert await state_of(engine, "alice") == "frozen"
+    await admin.call("DeactivateParticipant", participantId="alice")
+    assert await state_of(engine, "alice") == "inactive"
+    assert (await set_frozen(engine, "alice", False))[0] == 409
+
+
+@pytest.mark.parametrize("name", ["house:fees", "house:payments", "margin:alice", "admin"])
+async def test_house_margin_accounts_and_administrators_are_not_frozen(engine: EngineClient, name: str) -> None:
+    if name == "house:payments" or name.startswith("margin:"):
+        await engine.fund(name)
+    status, body = await set_frozen(engine, name)
+    assert (status, body["code"]) == (409, "PARTICIPANT_NOT_FREEZABLE")
+    assert body["message"].startswith(f"participantId: {name} is ")
+
+
+async def test_only_services_use_these_routes_and_bad_requests_name_what_is_wrong(
+    engine: EngineClient, admin: AdminClient
+) -> None:
+    await engine.fund("alice")
+    administrator = {"Authorization": f"Bearer {admin.token}"}
+    for method, path in (("GET", RISK), ("PUT", freeze_of("alice")), ("DELETE", freeze_of("alice"))):
+        body = None if method == "GET" else BECAUSE
+        assert (await engine.request(method, path, body, {}))[0] == 401
+        assert (await engine.request(method, path, body, administrator))[0] == 403
+    status, body = await engine.request("PUT", freeze_of("alice"), {"reason": " "})
+    assert (status, "reason" in str(body["message"])) == (400, True)
+    status, body = await set_frozen(engine, "nobody")
+    assert (status, body["message"]) == (404, "participantId: there is no nobody")
+    assert await state_of(engine, "alice") == "active"
+
+
+async def test_a_freeze_outlasts_a_restart_of_the_engine(tmp_path: Path) -> None:
+    settings: Settings = engine_settings(tmp_path, admin_id="admin", admin_password="first-password")
+    async with running_engine(settings) as engine:
+        await engine.fund("alice")
+        assert (await set_frozen(engine, "alice"))[0] == 200
+    async with running_engine(settings) as engine:
+        assert await state_of(engine, "alice") == "frozen"
+        assert (await set_frozen(engine, "alice", False))[0] == 200

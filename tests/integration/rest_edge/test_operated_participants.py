@@ -1,0 +1,116 @@
+"""Participants as operators of the edge see them: who reads their risk, who freezes one, what the trail keeps."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import asyncpg
+import pytest
+
+from openspot.http.operators import PERMISSIONS, OperatorRole
+from openspot.http.policy import Permission
+from openspot.kit.settings import Settings
+from tests.support.edge_operators import link_owners, make_operator
+from tests.support.engine_client import EngineClient, running_engine
+from tests.support.rest_client import RestClient, running_edge
+
+FREEZE = "/operator/participants/alice/freeze"
+BECAUSE = {"reason": "its orders look like those of a broken program"}
+
+
+@asynccontextmanager
+async def operated(
+    settings: Settings, pool: asyncpg.Pool, role: OperatorRole
+) -> AsyncIterator[tuple[RestClient, EngineClient]]:
+    """An edge with its engine, where alice has an order, called by an operator who has one role."""
+    async with running_engine(settings) as engine, running_edge(settings) as edge:
+        await engine.fund("alice", USD="1000")
+        await engine.place("buy", "100", "5")
+        await make_operator(edge, pool, "ada@example.org", role)
+        yield edge, engine
+
+
+async def trail(pool: asyncpg.Pool) -> list[tuple[Any, ...]]:
+    rows = await pool.fetch("SELECT * FROM operator_actions ORDER BY entry_number")
+    names = ("operator", "action", "subject_kind", "subject_id", "reason")
+    return [
+        (*(row[name] for name in names), json.loads(row["before"]), json.loads(row["after"]))
+        for row in rows
+        if row["action"].startswith("participants.")
+    ]
+
+
+@pytest.mark.parametrize("role", OperatorRole)
+async def test_risk_is_read_and_a_participant_frozen_by_whoever_has_the_permission(
+    settings: Settings, pool: asyncpg.Pool, role: OperatorRole
+) -> None:
+    async with operated(settings, pool, role) as (edge, engine):
+        who = (await edge("GET", "/operator/session")).body["operator"]
+        risk = await edge("GET", "/operator/risk?participantId=alice")
+        if Permission.RISK_READ in PERMISSIONS[role]:
+            [row] = risk.body["metrics"]
+            assert (row["utilisationPercent"], row["openOrders"], row["state"]) == ("50.00", 1, "active")
+            assert (await edge("GET", "/operator/risk?limit=1")).body["metrics"] == [row]
+        else:
+            assert (risk.status, risk.code) == (403, "PERMISSION_MISSING")
+        frozen = await edge("PUT", FREEZE, BECAUSE)
+        if Permission.RISK_FREEZE_PARTICIPANT in PERMISSIONS[role]:
+            assert (frozen.status, frozen.body) == (200, {"participantId": "alice", "state": "frozen"})
+            assert (await engine.place("buy", "100", "1")).result_code != "SUCCESS"
+            assert (await edge("PUT", FREEZE, BECAUSE)).status == 200
+            ended = await edge("DELETE", FREEZE, {"reason": "the program is mended"})
+            assert (ended.status, ended.body["state"]) == (200, "active")
+            assert (await engine.place("buy", "100", "1")).result_code == "SUCCESS"
+            subject, active, state = ("participant", "alice"), {"state": "active"}, {"state": "frozen"}
+            assert await trail(pool) == [
+                (who, "participants.freeze", *subject, BECAUSE["reason"], active, state),
+                (who, "participants.unfreeze", *subject, "the program is mended", state, active),
+            ]
+        else:
+            assert (frozen.status, frozen.code) == (403, "PERMISSION_MISSING")
+            assert (await edge("DELETE", FREEZE, BECAUSE)).code == "PERMISSION_MISSING"
+            assert await trail(pool) == []
+
+
+async def test_refusals_say_why_and_leave_participant_and_trail_as_they_are(
+    settings: Settings, pool: asyncpg.Pool
+) -> None:
+    async with operated(settings, pool, OperatorRole.MARKET_OPERATIONS) as (edge, engine):
+        await engine.fund("margin:alice")
+        for method, participant_id, body, status, code in (
+            ("PUT", "alice", {"reason": "no"}, 400, "VALIDATION_FAILED"),
+            ("PUT", "no.id", BECAUSE, 400, "VALIDATION_FAILED"),
+            ("PUT", "nobody", BECAUSE, 404, "AUTH_INVALID_USER"),
+            ("PUT", "house:fees", BECAUSE, 409, "PARTICIPANT_NOT_FREEZABLE"),
+            ("PUT", "margin:alice", BECAUSE, 409, "PARTICIPANT_NOT_FREEZABLE"),
+            ("DELETE", "alice", BECAUSE, 409, "PARTICIPANT_NOT_FROZEN"),
+        ):
+            refused = await edge(method, f"/operator/participants/{participant_id}/freeze", body)
+            assert (refused.status, refused.code) == (status, code), refused.body
+        for query in ("limit=0", "limit=1001", "participantId=no.id"):
+            assert (await edge("GET", f"/operator/risk?{query}")).status == 400
+        assert (await engine.place("buy", "100", "1")).result_code == "SUCCESS"
+        assert await trail(pool) == []
+
+
+async def test_nobody_freezes_or_frees_an_account_of_their_own(settings: Settings, pool: asyncpg.Pool) -> None:
+    async with operated(settings, pool, OperatorRole.MARKET_OPERATIONS) as (edge, engine):
+        token, own = edge.token, (await edge("GET", "/operator/session")).body["operator"].removeprefix("user:")
+        await make_operator(edge, pool, "linked@example.org", OperatorRole.AUDITOR)
+        linked = (await edge("GET", "/operator/session")).body["operator"].removeprefix("user:")
+        await link_owners(pool, "ada@example.org", "linked@example.org")
+        edge.token = token
+        for participant_id in (own, linked, f"margin:{own}"):
+            await engine.fund(participant_id)
+            for method in ("PUT", "DELETE"):
+                refused = await edge(method, f"/operator/participants/{participant_id}/freeze", BECAUSE)
+                assert (refused.status, refused.code) == (403, "OWN_ACCOUNT")
+
+
+async def test_while_the_engine_is_silent_503_says_so(settings: Settings, pool: asyncpg.Pool) -> None:
+    async with running_edge(settings) as edge:
+        await make_operator(edge, pool, "ada@example.org", OperatorRole.MARKET_OPERATIONS)
+        for method, path, body in (("GET", "/operator/risk", None), ("PUT", FREEZE, BECAUSE)):
+            refused = await edge(method, path, body)
+            assert (refused.status, refused.code) == (503, "SERVICE_UNAVAILABLE")
