@@ -60,11 +60,15 @@ def test_market_operations_alone_freezes_a_participant_and_ends_that(
     assert visitor.admin_calls() == []
 
 
-def test_an_auditor_reads_risk_and_has_no_button(visitor: Console, platform: ChildPlatform, trader: str) -> None:
+def test_an_auditor_reads_risk_and_has_no_button_that_changes_it(
+    visitor: Console, platform: ChildPlatform, trader: str
+) -> None:
     log_in_with(visitor, platform, OperatorRole.AUDITOR, page="/risk")
     row = visitor.row("Risk metrics", trader)
     expect(row).to_contain_text("90.00 %")
-    expect(visitor.page.get_by_role("button", name="Actions for")).to_have_count(0)
+    visitor.page.get_by_role("button", name=f"Actions for USD of {trader}", exact=True).click()
+    expect(visitor.page.get_by_role("menuitem")).to_have_text(["Open participant"])
+    visitor.close_menu()
     visitor.page.get_by_role("textbox", name="Participant id").fill(trader)
     visitor.page.get_by_role("textbox", name="Participant id").press("Enter")
     expect(visitor.table("Risk metrics").get_by_role("row")).to_have_count(2)

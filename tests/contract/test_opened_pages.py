@@ -31,7 +31,8 @@ PAGES = {
     "/subscription-payments": "/plans",
     "/markets": "/listings",
     "/risk": "/risk",
-    "/participants": "/risk",
+    "/participants": "/participants",
+    "/balances": "/balances",
     "/coins": "/listings",
     "/pauses": "/listings",
     "/reports": "/reports",
@@ -48,6 +49,9 @@ PAGES = {
 """The page that calls a route of the REST edge, by the beginning of its path; the first that fits counts."""
 IN_HANDLERS = {
     Permission.FEES_CONFIGURE: {"/listings"},
+    Permission.RISK_READ: {"/participants"},
+    Permission.RISK_FREEZE_PARTICIPANT: {"/risk"},
+    Permission.BALANCES_READ_ALL: {"/participants"},
     Permission.BALANCES_ADJUST_UP: {"/users", "/health"},
     Permission.BALANCES_ADJUST_DOWN: {"/users", "/health"},
     Permission.BALANCES_APPROVE: {"/approvals"},

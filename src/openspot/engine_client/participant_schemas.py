@@ -30,6 +30,44 @@ class ParticipantState(Message, frozen=True, kw_only=True):
     state: StateName
 
 
+class ParticipantView(ParticipantState, frozen=True, kw_only=True):
+    """A participant. `name` is empty for one that a deposit created.
+
+    `createdAt` is in milliseconds since 1970. `freezable` says whether an operator may freeze it.
+    """
+
+    name: str
+    type: str
+    stp_mode: str
+    created_at: Count
+    freezable: bool
+
+
+class ParticipantPage(Message, frozen=True, kw_only=True):
+    """Some participants in the order in which their accounts were made, and how many there are."""
+
+    participants: list[ParticipantView]
+    total: Count
+
+
+class BalanceOfParticipant(Message, frozen=True, kw_only=True):
+    """A balance at the engine: available = total - locked; `reserved` is held in addition."""
+
+    participant_id: str
+    currency: str
+    total: DecimalText
+    available: DecimalText
+    locked: DecimalText
+    reserved: DecimalText
+
+
+class BalancesOfParticipants(Message, frozen=True, kw_only=True):
+    """Some balances, and of how many these are."""
+
+    balances: list[BalanceOfParticipant]
+    total: Count
+
+
 class RiskMetric(Message, frozen=True, kw_only=True):
     """How much of a balance open orders lock. `freezable` says whether an operator may freeze the participant."""
 

@@ -3,7 +3,14 @@
 from urllib.parse import quote, urlencode
 
 from openspot.engine_client.administration import Behalf, EngineAdministration
-from openspot.engine_client.participant_schemas import FreezeBody, ParticipantState, RiskMetrics
+from openspot.engine_client.participant_schemas import (
+    BalancesOfParticipants,
+    FreezeBody,
+    ParticipantPage,
+    ParticipantState,
+    ParticipantView,
+    RiskMetrics,
+)
 
 
 class EngineParticipants(EngineAdministration):
@@ -11,8 +18,20 @@ class EngineParticipants(EngineAdministration):
 
     async def risk(self, participant_id: str, limit: int) -> RiskMetrics:
         """How much of each balance open orders lock, of one participant or of all without one, at most `limit`."""
-        query = urlencode(({"participantId": participant_id} if participant_id else {}) | {"limit": str(limit)})
-        return await self.call("GET", f"/risk-metrics?{query}", RiskMetrics)
+        return await self.call("GET", f"/risk-metrics?{_query(participantId=participant_id, limit=limit)}", RiskMetrics)
+
+    async def page(self, limit: int, offset: int) -> ParticipantPage:
+        """Participants in the order in which their accounts were made."""
+        return await self.call("GET", f"/participants?{_query(limit=limit, offset=offset)}", ParticipantPage)
+
+    async def one(self, participant_id: str) -> ParticipantView:
+        """One participant."""
+        return await self.call("GET", f"/participants/{_name(participant_id)}", ParticipantView)
+
+    async def balances(self, participant_id: str, currency: str, limit: int) -> BalancesOfParticipants:
+        """Balances of one participant or of all, in one currency or in all, at most `limit`."""
+        query = _query(participantId=participant_id, currency=currency, limit=limit)
+        return await self.call("GET", f"/balances?{query}", BalancesOfParticipants)
 
     async def freeze(self, participant_id: str, body: FreezeBody, behalf: Behalf) -> ParticipantState:
         """Refuse a participant's new orders."""
@@ -23,5 +42,13 @@ class EngineParticipants(EngineAdministration):
         return await self.call("DELETE", _freeze(participant_id), ParticipantState, body.model_dump(), behalf)
 
 
+def _query(**parameters: str | int) -> str:
+    return urlencode({name: value for name, value in parameters.items() if value != ""})
+
+
+def _name(participant_id: str) -> str:
+    return quote(participant_id, safe="")
+
+
 def _freeze(participant_id: str) -> str:
-    return f"/participants/{quote(participant_id, safe='')}/freeze"
+    return f"/participants/{_name(participant_id)}/freeze"

@@ -73,6 +73,27 @@ async def test_risk_is_read_and_a_participant_frozen_by_whoever_has_the_permissi
             assert await trail(pool) == []
 
 
+@pytest.mark.parametrize("role", OperatorRole)
+async def test_participants_and_balances_are_read_by_whoever_has_the_permission(
+    settings: Settings, pool: asyncpg.Pool, role: OperatorRole
+) -> None:
+    async with operated(settings, pool, role) as (edge, _):
+        participants = await edge("GET", "/operator/participants?limit=1&offset=1")
+        alice = await edge("GET", "/operator/participants/alice")
+        if Permission.PARTICIPANTS_READ in PERMISSIONS[role]:
+            assert (len(participants.body["participants"]), participants.body["total"] > 1) == (1, True)
+            assert (alice.body["participantId"], alice.body["type"], alice.body["state"]) == ("alice", "BOTH", "active")
+        else:
+            assert (participants.code, alice.code) == ("PERMISSION_MISSING", "PERMISSION_MISSING")
+        balances = await edge("GET", "/operator/balances?participantId=alice&currency=USD")
+        if Permission.BALANCES_READ_ALL in PERMISSIONS[role]:
+            [row] = balances.body["balances"]
+            assert (row["total"], row["available"], row["locked"]) == ("1000", "500", "500")
+            assert (await edge("GET", "/operator/balances?limit=1")).body["balances"] != []
+        else:
+            assert (balances.status, balances.code) == (403, "PERMISSION_MISSING")
+
+
 async def test_refusals_say_why_and_leave_participant_and_trail_as_they_are(
     settings: Settings, pool: asyncpg.Pool
 ) -> None:
@@ -88,8 +109,13 @@ async def test_refusals_say_why_and_leave_participant_and_trail_as_they_are(
         ):
             refused = await edge(method, f"/operator/participants/{participant_id}/freeze", body)
             assert (refused.status, refused.code) == (status, code), refused.body
-        for query in ("limit=0", "limit=1001", "participantId=no.id"):
-            assert (await edge("GET", f"/operator/risk?{query}")).status == 400
+        for path in (
+            "risk?limit=0", "risk?limit=1001", "risk?participantId=no.id", "balances?limit=0", "balances?limit=1001",
+            "balances?participantId=no.id", "balances?currency=usd", "participants?limit=0", "participants?limit=1001",
+            "participants?offset=-1", "participants/no.id",
+        ):  # fmt: skip
+            assert (await edge("GET", f"/operator/{path}")).status == 400
+        assert (await edge("GET", "/operator/participants/nobody")).status == 404
         assert (await engine.place("buy", "100", "1")).result_code == "SUCCESS"
         assert await trail(pool) == []
 
@@ -111,6 +137,7 @@ async def test_nobody_freezes_or_frees_an_account_of_their_own(settings: Setting
 async def test_while_the_engine_is_silent_503_says_so(settings: Settings, pool: asyncpg.Pool) -> None:
     async with running_edge(settings) as edge:
         await make_operator(edge, pool, "ada@example.org", OperatorRole.MARKET_OPERATIONS)
-        for method, path, body in (("GET", "/operator/risk", None), ("PUT", FREEZE, BECAUSE)):
+        paths = ("/operator/risk", "/operator/balances", "/operator/participants", "/operator/participants/alice")
+        for method, path, body in (*(("GET", path, None) for path in paths), ("PUT", FREEZE, BECAUSE)):
             refused = await edge(method, path, body)
             assert (refused.status, refused.code) == (503, "SERVICE_UNAVAILABLE")

@@ -2912,6 +2912,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/operator/balances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Balances at the engine, of one participant or of all, in one currency or in all
+         * @description Only an operator with the permission `balances.read_all` may call it. The `standard` limits count the request.
+         */
+        get: operations["list_balances_of_participants"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operator/risk": {
         parameters: {
             query?: never;
@@ -2924,6 +2944,46 @@ export interface paths {
          * @description Only an operator with the permission `risk.read` may call it. The `standard` limits count the request.
          */
         get: operations["list_risk"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/participants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The engine's participants in the order in which their accounts were made
+         * @description Only an operator with the permission `participants.read` may call it. The `standard` limits count the request.
+         */
+        get: operations["list_operated_participants"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/participants/{participantId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One participant of the engine
+         * @description Only an operator with the permission `participants.read` may call it. The `standard` limits count the request.
+         */
+        get: operations["get_operated_participant"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5204,6 +5264,22 @@ export interface components {
             source: "engine" | "ledger";
         };
         /**
+         * BalanceOfParticipant
+         * @description A balance at the engine: available = total - locked; `reserved` is held in addition.
+         */
+        BalanceOfParticipant: {
+            participantId: string;
+            currency: string;
+            /** Format: decimal */
+            total: string;
+            /** Format: decimal */
+            available: string;
+            /** Format: decimal */
+            locked: string;
+            /** Format: decimal */
+            reserved: string;
+        };
+        /**
          * BalanceReportRow
          * @description What a class of accounts held at the end: `users`, `margin`, or an account of the house.
          */
@@ -5213,6 +5289,14 @@ export interface components {
             asset: string;
             /** Format: decimal */
             balance: string;
+        };
+        /**
+         * BalancesOfParticipants
+         * @description Some balances, and of how many these are.
+         */
+        BalancesOfParticipants: {
+            balances: components["schemas"]["BalanceOfParticipant"][];
+            total: number;
         };
         /**
          * BasicInformationBody
@@ -7808,6 +7892,14 @@ export interface components {
          */
         PanelId: "chart" | "book" | "trades" | "form" | "orders" | "depth" | "markets" | "chart-2" | "chart-3" | "chart-4";
         /**
+         * ParticipantPage
+         * @description Some participants in the order in which their accounts were made, and how many there are.
+         */
+        ParticipantPage: {
+            participants: components["schemas"]["ParticipantView"][];
+            total: number;
+        };
+        /**
          * ParticipantState
          * @description Whether a participant may place orders.
          *
@@ -7818,6 +7910,22 @@ export interface components {
             participantId: string;
             /** @enum {string} */
             state: "active" | "frozen" | "inactive";
+        };
+        /**
+         * ParticipantView
+         * @description A participant. `name` is empty for one that a deposit created.
+         *
+         *     `createdAt` is in milliseconds since 1970. `freezable` says whether an operator may freeze it.
+         */
+        ParticipantView: {
+            participantId: string;
+            /** @enum {string} */
+            state: "active" | "frozen" | "inactive";
+            name: string;
+            type: string;
+            stpMode: string;
+            createdAt: number;
+            freezable: boolean;
         };
         /**
          * PasswordBody
@@ -24051,6 +24159,78 @@ export interface operations {
             };
         };
     };
+    list_balances_of_participants: {
+        parameters: {
+            query?: {
+                /** @description Only this participant */
+                participantId?: string | null;
+                /** @description Only balances in this currency, the largest first */
+                currency?: string | null;
+                /** @description How many at most */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BalancesOfParticipants"];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the engine does not respond */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     list_risk: {
         parameters: {
             query?: {
@@ -24094,6 +24274,153 @@ export interface operations {
             };
             /** @description the credential does not open this route */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the engine does not respond */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_operated_participants: {
+        parameters: {
+            query?: {
+                /** @description How many at most */
+                limit?: number;
+                /** @description How many to leave out */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ParticipantPage"];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the engine does not respond */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_operated_participant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The participant, for example a user's id */
+                participantId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ParticipantView"];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description there is no such participant */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,30 +1,44 @@
-"""The routes by which the REST edge looks over participants for its operators: their risk, and who is frozen.
+"""The routes by which the REST edge looks over participants for its operators: who they are, what they have, their
+risk, and who is frozen.
 
 Administrators have AdminService for it, so these are for services alone.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from typing import Annotated
 
 from fastapi import Path, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
+from openspot.domain.order import StpMode
 from openspot.domain.result_code import ResultCode
+from openspot.engine.admin import fields
 from openspot.engine.admin.acting import acting_by
 from openspot.engine.admin.errors import FieldError
 from openspot.engine.admin.freezing import freeze_fault, state_of
 from openspot.engine.admin.participant_changes import ParticipantChanges
 from openspot.engine.admin.reports import Reports
 from openspot.engine.engine import Engine
+from openspot.engine.state.participants import ParticipantProfile
 from openspot.engine.transport.http_app import PREFIX
-from openspot.engine_client.participant_schemas import FreezeBody, ParticipantState, RiskMetric, RiskMetrics
+from openspot.engine_client.participant_schemas import (
+    BalanceOfParticipant,
+    BalancesOfParticipants,
+    FreezeBody,
+    ParticipantPage,
+    ParticipantState,
+    ParticipantView,
+    RiskMetric,
+    RiskMetrics,
+)
 from openspot.http.errors import HttpError
 from openspot.http.policy import Access, Policy
 from openspot.http.responses import json_response
 from openspot.http.routing import Router
-from openspot.http.validation import ParticipantId
+from openspot.http.validation import Currency, ParticipantId
 from openspot.kit.log import get_logger
 
 log = get_logger("admin")
@@ -37,7 +51,9 @@ ParticipantPath = Annotated[
 ParticipantFilter = Annotated[
     ParticipantId | None, Query(alias="participantId", description="Only the balances of this participant")
 ]
+CurrencyFilter = Annotated[Currency | None, Query(description="Only balances in this currency, the largest first")]
 Limit = Annotated[int, Query(ge=1, le=ROWS_MAX, description="How many at most")]
+Offset = Annotated[int, Query(ge=0, le=fields.OFFSET_MAX, description="How many to leave out")]
 
 _READ = Policy(Access.SERVICE)
 _CHANGE = Policy(Access.SERVICE, audit=True)
@@ -76,6 +92,52 @@ def participant_router(engine: Engine, changes: ParticipantChanges, reports: Rep
             )
         return json_response(RiskMetrics(metrics=metrics, total=total))
 
+    @router.get(
+        "/balances", _READ, response=BalancesOfParticipants, refusals={},
+        summary="Balances of one participant or of all, in one currency or in all",
+    )  # fmt: skip
+    async def list_some_balances(
+        participant_id: ParticipantFilter = None, currency: CurrencyFilter = None, limit: Limit = ROWS_MAX
+    ) -> Response:
+        number = None
+        if currency is not None:
+            known = engine.machine.directory.currencies.get(currency)
+            if known is None:
+                return json_response(BalancesOfParticipants(balances=[], total=0))
+            number = known.currency_id
+        rows, total = await reports.some_balances(participant_id or "", number, limit)
+        balances = [
+            BalanceOfParticipant(
+                participant_id=row.participant_id,
+                currency=row.currency,
+                total=row.total,
+                available=row.available,
+                locked=row.locked,
+                reserved=row.reserved,
+            )
+            for row in rows
+        ]
+        return json_response(BalancesOfParticipants(balances=balances, total=total))
+
+    @router.get(
+        "/participants", _READ, response=ParticipantPage, refusals={},
+        summary="Participants in the order in which their accounts were made",
+    )  # fmt: skip
+    async def list_participants(limit: Limit = fields.LIMIT_DEFAULT, offset: Offset = 0) -> Response:
+        profiles = engine.machine.participants.profiles
+        views = [
+            _view(engine.machine.directory.participant(account), profile)
+            for account, profile in islice(profiles.items(), offset, offset + limit)
+        ]
+        return json_response(ParticipantPage(participants=views, total=len(profiles)))
+
+    @router.get(
+        "/participants/{participantId}", _READ, response=ParticipantView, refusals=_UNKNOWN, summary="One participant"
+    )
+    async def get_participant(participant_id: ParticipantPath) -> Response:
+        with _not_found():
+            return json_response(_view(participant_id, changes.known(participant_id).profile))
+
     @router.put(
         "/participants/{participantId}/freeze", _CHANGE, response=ParticipantState, refusals=_UNKNOWN | _NOT_NOW,
         summary="Freeze a participant: its new orders are refused",
@@ -98,6 +160,18 @@ def participant_router(engine: Engine, changes: ParticipantChanges, reports: Rep
         return json_response(ParticipantState(participant_id=participant_id, state=state_of(profile)))
 
     return router
+
+
+def _view(participant_id: str, profile: ParticipantProfile) -> ParticipantView:
+    return ParticipantView(
+        participant_id=participant_id,
+        name=profile.name,
+        type=profile.type,
+        stp_mode=StpMode(profile.stp_mode).name,
+        created_at=profile.created_ms,
+        state=state_of(profile),
+        freezable=not freeze_fault(participant_id, profile),
+    )
 
 
 @contextmanager

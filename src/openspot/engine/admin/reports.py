@@ -94,17 +94,34 @@ class Reports:
         rows: list[pb.AdminBalance] = []
         async for name, balance in self._balances(participant_id):
             _check_room(rows)
-            rows.append(
-                pb.AdminBalance(
-                    participant_id=name,
-                    currency=self._machine.directory.currency_text(balance.currency),
-                    total=amount_to_text(balance.total),
-                    available=amount_to_text(balance.total - balance.locked),
-                    locked=amount_to_text(balance.locked),
-                    reserved=amount_to_text(balance.reserved),
-                )
-            )
+            rows.append(self._balance(name, balance))
         return rows
+
+    async def some_balances(
+        self, participant_id: str, currency: int | None, limit: int
+    ) -> tuple[list[pb.AdminBalance], int]:
+        """Balances of one participant or of all, at most `limit`, and of how many these are.
+
+        With the number of a currency those in it, the largest first; else all in the order of their accounts.
+        """
+        first: list[tuple[int, int, str, CoreBalance]] = []
+        total = 0
+        async for name, balance in self._balances(participant_id):
+            if currency in (None, balance.currency):
+                total += 1
+                entry = (0 if currency is None else balance.total, -total, name, balance)
+                _keep_largest(first, entry, limit)
+        return [self._balance(name, balance) for _, _, name, balance in sorted(first, reverse=True)], total
+
+    def _balance(self, name: str, balance: CoreBalance) -> pb.AdminBalance:
+        return pb.AdminBalance(
+            participant_id=name,
+            currency=self._machine.directory.currency_text(balance.currency),
+            total=amount_to_text(balance.total),
+            available=amount_to_text(balance.total - balance.locked),
+            locked=amount_to_text(balance.locked),
+            reserved=amount_to_text(balance.reserved),
+        )
 
     async def risk(self, participant_id: str) -> list[pb.RiskMetric]:
         """How much of each balance is locked by open orders, of one participant or of all.
@@ -129,10 +146,7 @@ class Reports:
         async for name, balance in self._balances(participant_id):
             total += 1
             entry = (_utilisation_bps(balance.locked, balance.total), -total, name, balance)
-            if len(largest) < limit:
-                heappush(largest, entry)
-            else:
-                heappushpop(largest, entry)
+            _keep_largest(largest, entry, limit)
         rows = [self._metric(name, balance, counts) for _, _, name, balance in sorted(largest, reverse=True)]
         return rows, total
 
@@ -166,6 +180,13 @@ def utilisation_percent(locked: int, total: int) -> str:
 
 def _utilisation_bps(locked: int, total: int) -> int:
     return locked * 10_000 // total if total else 0
+
+
+def _keep_largest(
+    kept: list[tuple[int, int, str, CoreBalance]], entry: tuple[int, int, str, CoreBalance], limit: int
+) -> None:
+    """Keep the `limit` largest entries in a heap."""
+    (heappush if len(kept) < limit else heappushpop)(kept, entry)
 
 
 def _check_room(rows: list[pb.AdminBalance] | list[pb.RiskMetric]) -> None:

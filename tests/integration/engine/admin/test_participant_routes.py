@@ -10,11 +10,13 @@ from tests.support.admin_client import AdminClient
 from tests.support.engine_client import EngineClient, engine_settings, running_engine
 
 RISK = "/api/v1/admin/risk-metrics"
+PARTICIPANTS = "/api/v1/admin/participants"
+BALANCES = "/api/v1/admin/balances"
 BECAUSE = {"reason": "its orders look like those of a broken program"}
 
 
 def freeze_of(participant_id: str) -> str:
-    return f"/api/v1/admin/participants/{participant_id}/freeze"
+    return f"{PARTICIPANTS}/{participant_id}/freeze"
 
 
 async def set_frozen(engine: EngineClient, participant_id: str, frozen: bool = True) -> tuple[int, Any]:
@@ -49,6 +51,47 @@ async def test_the_largest_share_that_orders_lock_comes_first_and_the_total_coun
     for bad in ("limit=0", "limit=1001", "participantId=no%20id"):
         assert (await engine.request("GET", f"{RISK}?{bad}"))[0] == 400
     assert (await engine.request("GET", f"{RISK}?participantId=nobody"))[1] == {"metrics": [], "total": 0}
+
+
+async def test_participants_are_listed_in_the_order_of_their_accounts_a_page_at_a_time(engine: EngineClient) -> None:
+    for name in ("alice", "bob", "carol"):
+        await engine.fund(name, USD="1")
+    assert (await set_frozen(engine, "bob"))[0] == 200
+    _, everybody = await engine.request("GET", PARTICIPANTS)
+    names = [row["participantId"] for row in everybody["participants"]]
+    assert (names[-3:], everybody["total"]) == (["alice", "bob", "carol"], len(names))
+    pages = [(await engine.request("GET", f"{PARTICIPANTS}?limit=2&offset={at}"))[1] for at in range(0, len(names), 2)]
+    assert [row["participantId"] for page in pages for row in page["participants"]] == names
+    _, bob = await engine.request("GET", f"{PARTICIPANTS}/bob")
+    assert bob == everybody["participants"][names.index("bob")]
+    assert (bob["name"], bob["type"], bob["stpMode"], bob["state"], bob["freezable"]) == (
+        "", "BOTH", "NONE", "frozen", True,
+    )  # fmt: skip
+    assert bob["createdAt"] > 0
+    states = {row["participantId"]: (row["state"], row["freezable"]) for row in everybody["participants"]}
+    assert (states["house:fees"], states["admin"]) == (("inactive", False), ("active", False))
+    assert (await engine.request("GET", f"{PARTICIPANTS}/nobody"))[0] == 404
+    for bad in ("limit=0", "limit=1001", "offset=-1", "offset=2147483648"):
+        assert (await engine.request("GET", f"{PARTICIPANTS}?{bad}"))[0] == 400
+
+
+async def test_balances_of_a_currency_come_with_the_largest_first_and_the_total_counts_the_rest(
+    engine: EngineClient,
+) -> None:
+    for name, amount in (("alice", "9"), ("bob", "100.5"), ("carol", "10")):
+        await engine.fund(name, USD=amount, BTC="1")
+    await engine.place("buy", "10", "0.5", "carol")
+    _, body = await engine.request("GET", f"{BALANCES}?currency=USD&limit=2")
+    assert ([row["participantId"] for row in body["balances"]], body["total"]) == (["bob", "carol"], 3)
+    _, body = await engine.request("GET", f"{BALANCES}?participantId=carol&currency=USD")
+    [row] = body["balances"]
+    assert (row["total"], row["available"], row["locked"]) == ("10", "5", "5")
+    _, body = await engine.request("GET", f"{BALANCES}?limit=3")
+    assert (len(body["balances"]), body["balances"][0]["participantId"], body["total"]) == (3, "alice", 6)
+    for nothing in ("participantId=nobody", "currency=NONE"):
+        assert (await engine.request("GET", f"{BALANCES}?{nothing}"))[1] == {"balances": [], "total": 0}
+    for bad in ("limit=0", "limit=1001", "participantId=no.id", "currency=usd"):
+        assert (await engine.request("GET", f"{BALANCES}?{bad}"))[0] == 400
 
 
 async def test_a_frozen_participant_places_no_order_until_the_freeze_ends_and_may_cancel(engine: EngineClient) -> None:
@@ -97,7 +140,8 @@ async def test_only_services_use_these_routes_and_bad_requests_name_what_is_wron
 ) -> None:
     await engine.fund("alice")
     administrator = {"Authorization": f"Bearer {admin.token}"}
-    for method, path in (("GET", RISK), ("PUT", freeze_of("alice")), ("DELETE", freeze_of("alice"))):
+    reading = [("GET", path) for path in (RISK, BALANCES, PARTICIPANTS, f"{PARTICIPANTS}/alice")]
+    for method, path in (*reading, ("PUT", freeze_of("alice")), ("DELETE", freeze_of("alice"))):
         body = None if method == "GET" else BECAUSE
         assert (await engine.request(method, path, body, {}))[0] == 401
         assert (await engine.request(method, path, body, administrator))[0] == 403

@@ -50,22 +50,24 @@ export function useStats(isEnabled = true) {
 
 const pageOf = (page: Page) => ({ limit: page.size, offset: page.index * page.size });
 
-export function useParticipants(page: Page) {
+export function useParticipants(page: Page, isEnabled: boolean) {
   const { admin } = useEngine();
   return useQuery({
     queryKey: ["participants", page],
     queryFn: ({ signal }) => admin.listParticipants(pageOf(page), { signal }),
     placeholderData: keepPreviousData,
     refetchInterval: LIST_INTERVAL_MS,
+    enabled: isEnabled,
   });
 }
 
-export function useParticipant(participantId: string) {
+export function useParticipant(participantId: string, isEnabled: boolean) {
   const engine = useEngine();
   return useQuery({
     queryKey: ["participants", participantId],
     queryFn: ({ signal }) => engine.getParticipant(participantId, signal),
     refetchInterval: LIST_INTERVAL_MS,
+    enabled: isEnabled,
   });
 }
 
@@ -140,12 +142,13 @@ export function useRiskMetrics(participantId: string, isEnabled: boolean) {
 }
 
 /** The names of all symbols, for filters. */
-export function useSymbolNames(): string[] {
+export function useSymbolNames(isEnabled = true): string[] {
   const { admin } = useEngine();
   const { data } = useQuery({
     queryKey: ["symbols", "names"],
     queryFn: ({ signal }) => admin.listSymbols({}, { signal }),
     refetchInterval: RARE_INTERVAL_MS,
+    enabled: isEnabled,
   });
   return useMemo(() => data?.symbols.map(({ symbol }) => symbol) ?? [], [data]);
 }
@@ -178,12 +181,13 @@ export function useMarketPlaces(): (symbol: string) => Places {
   }, [data]);
 }
 
-export function useCurrencies() {
+export function useCurrencies(isEnabled = true) {
   const engine = useEngine();
   return useQuery({
     queryKey: ["currencies"],
     queryFn: ({ signal }) => engine.currencies(signal),
     refetchInterval: LIST_INTERVAL_MS,
+    enabled: isEnabled,
   });
 }
 

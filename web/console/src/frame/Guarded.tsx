@@ -8,8 +8,13 @@ import { useSession } from "../engine/session.ts";
 import { useCan, useUserSession } from "../operator/session.ts";
 import { ENTRIES, entryOf, type Entry } from "./navigation.tsx";
 
+/** Pages below one that a permission opens, which the engine alone opens. */
+const FORMS_OF_THE_ENGINE: readonly Pick<Entry, "path" | "title" | "needs" | "orEngine">[] = [
+  { path: "/participants/new", title: "New participant", needs: "engine" },
+];
+
 /** Which entries the tab's sessions may open. */
-export function useOpens(): (entry: Entry) => boolean {
+export function useOpens(): (entry: Pick<Entry, "needs" | "orEngine">) => boolean {
   const { session } = useSession();
   const can = useCan();
   return ({ needs, orEngine }) =>
@@ -21,7 +26,7 @@ export function Guarded({ location, children }: { location: string; children: Re
   const [, navigate] = useLocation();
   const opens = useOpens();
   const user = useUserSession().session;
-  const entry = entryOf(location);
+  const entry = FORMS_OF_THE_ENGINE.find(({ path }) => path === location) ?? entryOf(location);
   if (entry === undefined || opens(entry)) return children;
   const first = ENTRIES.find(opens);
   // The start page is the engine's. Without a session there, it is the first page that opens.

@@ -76,8 +76,22 @@ export const NAVIGATION: readonly Group[] = [
   {
     title: "Accounts",
     entries: [
-      { path: "/participants", title: "Participants", icon: PeopleIcon, key: "p", needs: "engine" },
-      { path: "/balances", title: "Balances", icon: CreditCardIcon, key: "b", needs: "engine" },
+      {
+        path: "/participants",
+        title: "Participants",
+        icon: PeopleIcon,
+        key: "p",
+        needs: "participants.read",
+        orEngine: true,
+      },
+      {
+        path: "/balances",
+        title: "Balances",
+        icon: CreditCardIcon,
+        key: "b",
+        needs: "balances.read_all",
+        orEngine: true,
+      },
       { path: "/risk", title: "Risk", icon: MeterIcon, key: "r", needs: "risk.read", orEngine: true },
     ],
   },

@@ -220,12 +220,13 @@ function scheduleOf(draft: ListingDraft): Schemas["StatusAtBody"][] | null {
 }
 
 /** All markets with their terms. */
-export function useListings() {
+export function useListings(isEnabled = true) {
   const { rest } = useEdge();
   return useQuery({
     queryKey: ["listings", "all"],
     queryFn: ({ signal }) => returned(rest.GET("/api/v1/operator/markets", { signal })),
     refetchInterval: LIST_INTERVAL_MS,
+    enabled: isEnabled,
   });
 }
 

@@ -5,6 +5,9 @@ import { Card } from "#lib/components/Card.tsx";
 import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { useUrlState } from "#lib/urlState.ts";
 import { useCurrencies } from "../engine/queries.ts";
+import { useSession } from "../engine/session.ts";
+import { useListings } from "../operator/listings.ts";
+import { useSource } from "../operator/participants.ts";
 import { AdjustBalanceDialog } from "../parts/AdjustBalanceDialog.tsx";
 import { BalancesTable } from "../parts/BalancesTable.tsx";
 import { ChoiceFilter, FilterBar, TextFilter } from "../parts/filters.tsx";
@@ -12,7 +15,8 @@ import { SavedViews } from "../parts/SavedViews.tsx";
 
 export function BalancesPage() {
   const url = useUrlState();
-  const currencies = useCurrencies();
+  const currencies = useCurrencyNames();
+  const hasEngine = useSession().session !== null;
   const [isAdjusting, setAdjusting] = useState(false);
   const participantId = url.parameter("participant");
   const currency = url.parameter("currency");
@@ -23,9 +27,11 @@ export function BalancesPage() {
         actions={
           <>
             <SavedViews page="balances" />
-            <Button leftSection={<DiffIcon />} onClick={() => setAdjusting(true)}>
-              Adjust at the engine alone
-            </Button>
+            {hasEngine && (
+              <Button leftSection={<DiffIcon />} onClick={() => setAdjusting(true)}>
+                Adjust at the engine alone
+              </Button>
+            )}
           </>
         }
       >
@@ -51,7 +57,7 @@ export function BalancesPage() {
                 label="Currency"
                 any="Any currency"
                 value={currency}
-                choices={currencies.data?.map((row) => row.currency) ?? []}
+                choices={currencies}
                 onChange={(next) => url.change({ currency: next })}
               />
             </FilterBar>
@@ -61,4 +67,14 @@ export function BalancesPage() {
       {isAdjusting && <AdjustBalanceDialog onClose={() => setAdjusting(false)} />}
     </>
   );
+}
+
+/** The currencies to choose from: the engine's, or to an operator those of the markets. */
+function useCurrencyNames(): string[] {
+  const isOperated = useSource("balances.read_all") === "edge";
+  const currencies = useCurrencies(!isOperated);
+  const markets = useListings(isOperated);
+  if (!isOperated) return currencies.data?.map(({ currency }) => currency) ?? [];
+  const names = markets.data?.flatMap(({ baseCurrency, quoteCurrency }) => [baseCurrency, quoteCurrency]);
+  return [...new Set(names)].sort();
 }

@@ -10,30 +10,47 @@ import { TimeText } from "#lib/components/TimeText.tsx";
 import { useUrlState } from "#lib/urlState.ts";
 import { useParticipant, useSymbolNames } from "../engine/queries.ts";
 import { explain } from "../engine/messages.ts";
+import { useSession } from "../engine/session.ts";
+import { useOperatedParticipant, useSource } from "../operator/participants.ts";
+import { useCan } from "../operator/session.ts";
 import { ActivationDialog, FEE_ACCOUNT, useActivationFault } from "../parts/ActivationDialog.tsx";
 import { adjustingPlace } from "../parts/adjusting.ts";
-import { ActiveState } from "../parts/badges.tsx";
+import { FreezeState } from "../parts/badges.tsx";
 import { BalancesTable } from "../parts/BalancesTable.tsx";
 import { Fact } from "../parts/Fact.tsx";
 import { ChoiceFilter, FilterBar, StatusFilter } from "../parts/filters.tsx";
+import { FreezeDialog, freezeFault } from "../parts/FreezeDialog.tsx";
 import { OrdersTable } from "../parts/OrdersTable.tsx";
 import { RiskTable } from "../parts/RiskTable.tsx";
+import { activatable, seenByAdministrator, type SeenParticipant } from "../parts/seenParticipant.ts";
 import { StpModeDialog } from "../parts/StpModeDialog.tsx";
 import { TradesTable } from "../parts/TradesTable.tsx";
 import { STP_MODES } from "../engine/catalogue.ts";
 import classes from "./ParticipantPage.module.css";
 
-const TABS = ["balances", "orders", "trades", "risk"] as const;
+const TABS = [
+  { name: "balances", title: "Balances" },
+  { name: "orders", title: "Orders" },
+  { name: "trades", title: "Trades" },
+  { name: "risk", title: "Risk" },
+] as const;
 
 /** One participant: who it is, and its balances, orders, trades and risk. */
 export function ParticipantPage({ participantId }: { participantId: string }) {
-  const query = useParticipant(participantId);
+  const isOperated = useSource("participants.read") === "edge";
+  const ofEngine = useParticipant(participantId, !isOperated);
+  const ofEdge = useOperatedParticipant(participantId, isOperated);
+  const query = isOperated ? ofEdge : ofEngine;
   const url = useUrlState();
-  const symbols = useSymbolNames();
+  const hasEngine = useSession().session !== null;
+  const can = useCan();
+  const symbols = useSymbolNames(hasEngine);
   const faultOf = useActivationFault();
-  const [isChanging, setChanging] = useState(false);
+  const [asked, setAsked] = useState<"activation" | "freeze" | null>(null);
   const [newMode, setNewMode] = useState<string | null>(null);
-  const participant = query.data;
+  const participant: SeenParticipant | undefined = isOperated
+    ? ofEdge.data
+    : ofEngine.data && seenByAdministrator(ofEngine.data);
   if (!participant && query.error) {
     return (
       <>
@@ -44,8 +61,17 @@ export function ParticipantPage({ participantId }: { participantId: string }) {
       </>
     );
   }
-  const tab = TABS.find((name) => name === url.parameter("tab")) ?? "balances";
-  const fault = participant && faultOf(participant);
+  const opened = {
+    balances: hasEngine || can("balances.read_all"),
+    orders: hasEngine,
+    trades: hasEngine,
+    risk: hasEngine || can("risk.read"),
+  };
+  const tabs = TABS.filter(({ name }) => opened[name]);
+  const tab = tabs.find(({ name }) => name === url.parameter("tab"))?.name ?? tabs[0]?.name ?? null;
+  const isActive = participant?.state === "active";
+  const isFrozen = participant?.state === "frozen";
+  const fault = participant && faultOf(activatable(participant));
   const adjusting = adjustingPlace(participantId, participant?.type ?? "");
   const symbol = url.parameter("symbol");
   const status = url.parameter("status");
@@ -57,18 +83,33 @@ export function ParticipantPage({ participantId }: { participantId: string }) {
         actions={
           participant && (
             <>
-              <Button component={Link} href={adjusting.path} variant="default" leftSection={<DiffIcon />}>
-                {adjusting.title}
-              </Button>
-              <Button
-                variant="default"
-                leftSection={participant.active ? <StopIcon /> : <CheckCircleIcon />}
-                disabled={fault !== undefined}
-                title={fault}
-                onClick={() => setChanging(true)}
-              >
-                {participant.active ? "Deactivate" : "Activate"}
-              </Button>
+              {hasEngine && (
+                <Button component={Link} href={adjusting.path} variant="default" leftSection={<DiffIcon />}>
+                  {adjusting.title}
+                </Button>
+              )}
+              {isOperated && can("risk.freeze_participant") && (
+                <Button
+                  variant="default"
+                  leftSection={isFrozen ? <CheckCircleIcon /> : <StopIcon />}
+                  disabled={freezeFault(participant) !== undefined}
+                  title={freezeFault(participant)}
+                  onClick={() => setAsked("freeze")}
+                >
+                  {isFrozen ? "End the freeze" : "Freeze"}
+                </Button>
+              )}
+              {hasEngine && (
+                <Button
+                  variant="default"
+                  leftSection={isActive ? <StopIcon /> : <CheckCircleIcon />}
+                  disabled={fault !== undefined}
+                  title={fault}
+                  onClick={() => setAsked("activation")}
+                >
+                  {isActive ? "Deactivate" : "Activate"}
+                </Button>
+              )}
             </>
           )
         }
@@ -87,11 +128,12 @@ export function ParticipantPage({ participantId }: { participantId: string }) {
           <Fact name="Participant id">
             <CopyText text={participantId} name="participant id" />
           </Fact>
-          <Fact name="State">{participant && <ActiveState active={participant.active} />}</Fact>
+          <Fact name="State">{participant && <FreezeState state={participant.state} />}</Fact>
           <Fact name="Type">{participant?.type}</Fact>
           <Fact name="Created">{participant && <TimeText milliseconds={participant.createdAt} />}</Fact>
           <Fact name="Self-trade prevention">
-            {participant && (
+            {participant && !hasEngine && modeTitle(participant.stpMode)}
+            {participant && hasEngine && (
               <Select
                 aria-label="Self-trade prevention"
                 size="xs"
@@ -114,10 +156,11 @@ export function ParticipantPage({ participantId }: { participantId: string }) {
         }
       >
         <Tabs.List mb="sm">
-          <Tabs.Tab value="balances">Balances</Tabs.Tab>
-          <Tabs.Tab value="orders">Orders</Tabs.Tab>
-          <Tabs.Tab value="trades">Trades</Tabs.Tab>
-          <Tabs.Tab value="risk">Risk</Tabs.Tab>
+          {tabs.map(({ name, title }) => (
+            <Tabs.Tab key={name} value={name}>
+              {title}
+            </Tabs.Tab>
+          ))}
         </Tabs.List>
         <Tabs.Panel value="balances">
           <Card flush>
@@ -166,14 +209,21 @@ export function ParticipantPage({ participantId }: { participantId: string }) {
           </Card>
         </Tabs.Panel>
       </Tabs>
-      {isChanging && participant && (
-        <ActivationDialog participant={participant} onClose={() => setChanging(false)} />
+      {asked === "activation" && participant && (
+        <ActivationDialog participant={activatable(participant)} onClose={() => setAsked(null)} />
+      )}
+      {asked === "freeze" && participant && (
+        <FreezeDialog participant={participant} onClose={() => setAsked(null)} />
       )}
       {newMode && participant && (
         <StpModeDialog participant={participant} mode={newMode} onClose={() => setNewMode(null)} />
       )}
     </>
   );
+}
+
+function modeTitle(stpMode: string): string {
+  return STP_MODES.find(({ mode }) => mode === stpMode)?.title ?? stpMode;
 }
 
 function SymbolFilter(props: { value: string; symbols: string[]; onChange: (value: string) => void }) {

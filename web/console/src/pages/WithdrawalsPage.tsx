@@ -30,7 +30,7 @@ import {
 import { explainIfAny } from "../engine/messages.ts";
 import { AssignDialog } from "../parts/AssignDialog.tsx";
 import { ChoiceFilter, FilterBar } from "../parts/filters.tsx";
-import { ParticipantLink } from "../parts/ParticipantLink.tsx";
+import { ParticipantLink, useOpensParticipants } from "../parts/ParticipantLink.tsx";
 import {
   ApprovalDialog,
   DecisionsDialog,
@@ -156,6 +156,7 @@ export function WithdrawalsPage() {
   const query = useOpenWithdrawals();
   const operator = useActingName();
   const [, navigate] = useLocation();
+  const opensParticipants = useOpensParticipants();
   const [asked, setAsked] = useState<Asked>(null);
   const [bulk, setBulk] = useState<{ kind: BulkKind; ids: readonly string[] } | null>(null);
   const Dialog = asked && DIALOGS[asked.decision];
@@ -256,11 +257,15 @@ export function WithdrawalsPage() {
             },
             { label: "Copy address", icon: <CopyIcon />, onClick: () => copyAndTell(withdrawal.address) },
             { label: "Copy withdrawal id", icon: <CopyIcon />, onClick: () => copyAndTell(withdrawal.id) },
-            {
-              label: "Open participant",
-              icon: <PersonIcon />,
-              onClick: () => navigate(`/participants/${encodeURIComponent(withdrawal.userId)}`),
-            },
+            ...(opensParticipants
+              ? [
+                  {
+                    label: "Open participant",
+                    icon: <PersonIcon />,
+                    onClick: () => navigate(`/participants/${encodeURIComponent(withdrawal.userId)}`),
+                  },
+                ]
+              : []),
             {
               label: "Reject…",
               icon: <XCircleIcon />,

@@ -15,8 +15,10 @@ import { ActiveState } from "./badges.tsx";
 /** The engine's own account, which collects the fees; nobody logs in as it. */
 export const FEE_ACCOUNT = "house:fees";
 
+type Activatable = Pick<Participant, "participantId" | "active">;
+
 /** Why a participant's state cannot be changed from here, or undefined. */
-export function useActivationFault(): (participant: Participant) => string | undefined {
+export function useActivationFault(): (participant: Activatable) => string | undefined {
   const operator = useOperator();
   return ({ participantId, active }) => {
     if (active && participantId === operator) return "You cannot deactivate yourself.";
@@ -30,7 +32,7 @@ export function ActivationDialog({
   participant,
   onClose,
 }: {
-  participant: Participant;
+  participant: Activatable;
   onClose: () => void;
 }) {
   const engine = useEngine();

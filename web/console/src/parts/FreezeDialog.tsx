@@ -1,14 +1,44 @@
-import { type ParticipantState, freeze, unfreeze } from "../operator/participants.ts";
+import { CheckCircleIcon, StopIcon } from "@primer/octicons-react";
+import type { RowAction } from "#lib/components/DataTable.tsx";
+import { useRefresh } from "../engine/queries.ts";
+import { freeze, type ParticipantState, unfreeze } from "../operator/participants.ts";
 import { FreezeState } from "./badges.tsx";
 import { ReasonDialog } from "./ReasonDialog.tsx";
 
+/** What the REST edge tells of a participant. */
+export interface Freezable {
+  participantId: string;
+  state: ParticipantState;
+  freezable: boolean;
+}
+
+/** Why a participant is neither frozen nor freed from here, or undefined. */
+export function freezeFault({ state, freezable }: Freezable): string | undefined {
+  if (!freezable)
+    return "Accounts of the house, of margin, and administrators of the engine stay as they are.";
+  return state === "inactive" ? "An administrator of the engine has deactivated it." : undefined;
+}
+
+/** The action of a row that opens the dialog. */
+export function freezeAction(participant: Freezable, onClick: () => void): RowAction {
+  const isFrozen = participant.state === "frozen";
+  return {
+    label: isFrozen ? "End the freeze…" : "Freeze…",
+    icon: isFrozen ? <CheckCircleIcon /> : <StopIcon />,
+    danger: !isFrozen,
+    disabledReason: freezeFault(participant),
+    onClick,
+  };
+}
+
 interface FreezeDialogProps {
-  participant: { participantId: string; state: ParticipantState };
+  participant: Freezable;
   onClose: () => void;
 }
 
 /** Freeze a participant, or end that. */
 export function FreezeDialog({ participant: { participantId, state }, onClose }: FreezeDialogProps) {
+  const refresh = useRefresh();
   const isFrozen = state === "frozen";
   const after = isFrozen ? "active" : "frozen";
   return (
@@ -20,7 +50,10 @@ export function FreezeDialog({ participant: { participantId, state }, onClose }:
       typed={isFrozen ? "" : participantId}
       confirm={isFrozen ? "End the freeze" : "Freeze"}
       danger={!isFrozen}
-      act={(edge, reason) => (isFrozen ? unfreeze : freeze)(edge, participantId, reason)}
+      act={async (edge, reason) => {
+        await (isFrozen ? unfreeze : freeze)(edge, participantId, reason);
+        await refresh("participants", "risk");
+      }}
       done={() => [isFrozen ? `${participantId} is active again` : `${participantId} is frozen`, ""]}
       onClose={onClose}
     >

@@ -1,4 +1,4 @@
-import { CheckCircleIcon, ListUnorderedIcon, PersonIcon, StopIcon } from "@primer/octicons-react";
+import { ListUnorderedIcon, PersonIcon } from "@primer/octicons-react";
 import { type ReactNode, useState } from "react";
 import { useLocation } from "wouter";
 import { Amount } from "#lib/components/Amount.tsx";
@@ -16,8 +16,8 @@ import { useSession } from "../engine/session.ts";
 import { type ParticipantState, useOperatedRisk, useSource } from "../operator/participants.ts";
 import { useCan } from "../operator/session.ts";
 import { FreezeState } from "./badges.tsx";
-import { FreezeDialog } from "./FreezeDialog.tsx";
-import { ParticipantLink } from "./ParticipantLink.tsx";
+import { type Freezable, freezeAction, FreezeDialog } from "./FreezeDialog.tsx";
+import { ParticipantLink, useOpensParticipants } from "./ParticipantLink.tsx";
 import classes from "./RiskTable.module.css";
 
 interface RiskMetric {
@@ -30,6 +30,10 @@ interface RiskMetric {
   /** What the REST edge alone tells. */
   state?: ParticipantState;
   freezable?: boolean;
+}
+
+function isFreezable(row: RiskMetric): row is RiskMetric & Freezable {
+  return row.state !== undefined && row.freezable !== undefined;
 }
 
 function columnsOf(showsParticipant: boolean, showsState: boolean): Column<RiskMetric>[] {
@@ -121,37 +125,25 @@ export function RiskTable({ participantId, url, toolbar, showsParticipant = true
   const metrics: readonly RiskMetric[] | undefined = isOperated ? ofEdge.data?.metrics : ofEngine.data;
   const left = (ofEdge.data?.total ?? 0) - (ofEdge.data?.metrics.length ?? 0);
   const hasEngine = useSession().session !== null;
-  const can = useCan();
+  const mayFreeze = useCan()("risk.freeze_participant");
+  const opensParticipants = useOpensParticipants();
   const [, navigate] = useLocation();
-  const [frozen, setFrozen] = useState<Required<Pick<RiskMetric, "participantId" | "state">> | null>(null);
+  const [frozen, setFrozen] = useState<Freezable | null>(null);
   const columns = columnsOf(showsParticipant, isOperated);
   const page = clampPage(url.page, metrics?.length ?? 0);
   const compare = columns.find(({ id }) => id === url.sort?.column)?.compare;
-  const freezing = ({ participantId: id, state, freezable }: RiskMetric): RowAction[] => {
-    if (state === undefined || !can("risk.freeze_participant")) return [];
-    const isFrozen = state === "frozen";
-    return [
-      {
-        label: isFrozen ? "End the freeze…" : "Freeze…",
-        icon: isFrozen ? <CheckCircleIcon /> : <StopIcon />,
-        danger: !isFrozen,
-        disabledReason:
-          freezable !== true
-            ? "Accounts of the house, of margin, and administrators of the engine stay as they are."
-            : state === "inactive"
-              ? "An administrator of the engine has deactivated it."
-              : undefined,
-        onClick: () => setFrozen({ participantId: id, state }),
-      },
-    ];
-  };
-  const ofEngineAlone = (row: RiskMetric): RowAction[] => [
-    {
-      label: "Show its open orders",
-      icon: <ListUnorderedIcon />,
-      onClick: () => navigate(`/orders?participant=${encodeURIComponent(row.participantId)}&status=OPEN`),
-    },
-    ...(showsParticipant
+  const actionsOf = (row: RiskMetric): RowAction[] => [
+    ...(hasEngine
+      ? [
+          {
+            label: "Show its open orders",
+            icon: <ListUnorderedIcon />,
+            onClick: () =>
+              navigate(`/orders?participant=${encodeURIComponent(row.participantId)}&status=OPEN`),
+          },
+        ]
+      : []),
+    ...(opensParticipants && showsParticipant
       ? [
           {
             label: "Open participant",
@@ -160,8 +152,9 @@ export function RiskTable({ participantId, url, toolbar, showsParticipant = true
           },
         ]
       : []),
+    ...(isFreezable(row) && mayFreeze ? [freezeAction(row, () => setFrozen(row))] : []),
   ];
-  const hasActions = hasEngine || (isOperated && can("risk.freeze_participant"));
+  const hasActions = hasEngine || (opensParticipants && showsParticipant) || (isOperated && mayFreeze);
   return (
     <>
       <DataTable
@@ -190,9 +183,7 @@ export function RiskTable({ participantId, url, toolbar, showsParticipant = true
             Metrics come with the first balance.
           </EmptyState>
         }
-        {...(hasActions
-          ? { actions: (row: RiskMetric) => [...(hasEngine ? ofEngineAlone(row) : []), ...freezing(row)] }
-          : {})}
+        {...(hasActions ? { actions: actionsOf } : {})}
         footer={<Pager page={page} total={metrics?.length ?? 0} onChange={url.setPage} />}
       />
       {frozen && <FreezeDialog participant={frozen} onClose={() => setFrozen(null)} />}

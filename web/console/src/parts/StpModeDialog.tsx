@@ -9,7 +9,7 @@ import { useOperator } from "../engine/session.ts";
 import { explainIfAny } from "../engine/messages.ts";
 
 interface StpModeDialogProps {
-  participant: Participant;
+  participant: Pick<Participant, "participantId" | "stpMode">;
   mode: string;
   onClose: () => void;
 }

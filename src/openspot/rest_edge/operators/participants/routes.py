@@ -1,4 +1,4 @@
-"""The operators' routes of participants: `/operator/risk` and `/operator/participants`."""
+"""The operators' routes of participants: `/operator/participants`, `/operator/balances` and `/operator/risk`."""
 
 from typing import Annotated
 
@@ -6,21 +6,34 @@ from fastapi import Path, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from openspot.engine_client.participant_schemas import FreezeBody, ParticipantState, RiskMetrics
+from openspot.engine_client.participant_schemas import (
+    BalancesOfParticipants,
+    FreezeBody,
+    ParticipantPage,
+    ParticipantState,
+    ParticipantView,
+    RiskMetrics,
+)
 from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import json_response
 from openspot.http.routing import Router
-from openspot.http.validation import ParticipantId
+from openspot.http.validation import Currency, ParticipantId
 from openspot.rest_edge.operators.participants.service import OperatedParticipants
 
 ROWS_MAX = 1000
+PAGE = 100
+OFFSET_MAX = 2**31 - 1
 
 ParticipantPath = Annotated[
     ParticipantId, Path(alias="participantId", description="The participant, for example a user's id")
 ]
 ParticipantFilter = Annotated[ParticipantId | None, Query(alias="participantId", description="Only this participant")]
+CurrencyFilter = Annotated[Currency | None, Query(description="Only balances in this currency, the largest first")]
+Offset = Annotated[int, Query(ge=0, le=OFFSET_MAX, description="How many to leave out")]
 Limit = Annotated[int, Query(ge=1, le=ROWS_MAX, description="How many at most")]
 
+_READ = Policy(Access.OPERATOR, permission=Permission.PARTICIPANTS_READ)
+_BALANCES = Policy(Access.OPERATOR, permission=Permission.BALANCES_READ_ALL)
 _RISK = Policy(Access.OPERATOR, permission=Permission.RISK_READ)
 _FREEZE = Policy(Access.OPERATOR, permission=Permission.RISK_FREEZE_PARTICIPANT, audit=True)
 _SILENT = {503: "the engine does not respond"}
@@ -33,7 +46,26 @@ _FREEZING = {
 
 def participant_routes(prefix: str, participants: OperatedParticipants) -> list[Router]:
     """The routes, below `prefix`."""
-    return [_risk_routes(prefix, participants), _freeze_routes(prefix, participants)]
+    return [
+        _balance_routes(prefix, participants),
+        _risk_routes(prefix, participants),
+        _participant_routes(prefix, participants),
+    ]
+
+
+def _balance_routes(prefix: str, participants: OperatedParticipants) -> Router:
+    router = Router(f"{prefix}/operator/balances", tag="operators")
+
+    @router.get(
+        "", _BALANCES, response=BalancesOfParticipants, refusals=_SILENT,
+        summary="Balances at the engine, of one participant or of all, in one currency or in all",
+    )  # fmt: skip
+    async def list_balances_of_participants(
+        participant_id: ParticipantFilter = None, currency: CurrencyFilter = None, limit: Limit = ROWS_MAX
+    ) -> Response:
+        return json_response(await participants.balances(participant_id or "", currency or "", limit))
+
+    return router
 
 
 def _risk_routes(prefix: str, participants: OperatedParticipants) -> Router:
@@ -49,8 +81,22 @@ def _risk_routes(prefix: str, participants: OperatedParticipants) -> Router:
     return router
 
 
-def _freeze_routes(prefix: str, participants: OperatedParticipants) -> Router:
+def _participant_routes(prefix: str, participants: OperatedParticipants) -> Router:
     router = Router(f"{prefix}/operator/participants", tag="operators")
+
+    @router.get(
+        "", _READ, response=ParticipantPage, refusals=_SILENT,
+        summary="The engine's participants in the order in which their accounts were made",
+    )  # fmt: skip
+    async def list_operated_participants(limit: Limit = PAGE, offset: Offset = 0) -> Response:
+        return json_response(await participants.page(limit, offset))
+
+    @router.get(
+        "/{participantId}", _READ, response=ParticipantView, refusals={404: "there is no such participant"} | _SILENT,
+        summary="One participant of the engine",
+    )  # fmt: skip
+    async def get_operated_participant(participant_id: ParticipantPath) -> Response:
+        return json_response(await participants.one(participant_id))
 
     @router.put(
         "/{participantId}/freeze", _FREEZE, response=ParticipantState,

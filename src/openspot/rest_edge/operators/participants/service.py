@@ -9,7 +9,14 @@ from starlette.requests import Request
 
 from openspot.domain.accounts import user_of_account
 from openspot.engine_client.administration import Behalf
-from openspot.engine_client.participant_schemas import FreezeBody, ParticipantState, RiskMetrics
+from openspot.engine_client.participant_schemas import (
+    BalancesOfParticipants,
+    FreezeBody,
+    ParticipantPage,
+    ParticipantState,
+    ParticipantView,
+    RiskMetrics,
+)
 from openspot.engine_client.participants import EngineParticipants
 from openspot.http.context import operator
 from openspot.kit.database import Pool
@@ -26,6 +33,18 @@ class OperatedParticipants:
         self._pool = pool
         self._engine = engine
         self._trail = trail
+
+    async def page(self, limit: int, offset: int) -> ParticipantPage:
+        """Participants in the order in which their accounts were made."""
+        return await asked(self._engine.page(limit, offset))
+
+    async def one(self, participant_id: str) -> ParticipantView:
+        """One participant. 404 for an unknown one."""
+        return await asked(self._engine.one(participant_id))
+
+    async def balances(self, participant_id: str, currency: str, limit: int) -> BalancesOfParticipants:
+        """Balances of one participant or of all, in one currency or in all."""
+        return await asked(self._engine.balances(participant_id, currency, limit))
 
     async def risk(self, participant_id: str, limit: int) -> RiskMetrics:
         """How much of each balance open orders lock, of one participant or of all, the largest share first."""
