@@ -140,10 +140,10 @@ def test_the_timetable_makes_backups_in_s3_storage_and_says_why_it_cannot(own_fo
             storage = server.storage("timetable")
             data_dir = platform.state.data_dir
             until(lambda: len(storage.sizes("backups")) == 2, pause_s=0.2, wait_s=120)
-            killed = platform.kill("backup-timetable")
+            killed = platform.kill("timetable")
             newest = max(storage.sizes("backups"))
             until(lambda: max(storage.sizes("backups")) > newest, pause_s=0.2, wait_s=120)
-            assert platform.state.pids["backup-timetable"] != killed
+            assert platform.state.pids["timetable"] != killed
             verified = command(environment, "backup", "verify")
             assert "is sound" in verified.stdout, verified
             server.fail(10_000, "GET", "500")

@@ -22,6 +22,7 @@ from openspot.domain.partition import WHOLE
 from openspot.http.brand import Brand
 from openspot.http.errors import HttpError
 from openspot.kit.disk import DiskState
+from openspot.kit.intervals import Plan
 from openspot.kit.service_frame import ServiceFrame
 from openspot.kit.settings import Settings
 from openspot.ledger import worker as ledger_worker
@@ -36,6 +37,8 @@ from openspot.margin.records import MarginPositionRow
 from openspot.margin.settings import MarginSettings
 from openspot.market_data.leader_session import LeaderSession, StaleError
 from openspot.market_data.settings import MarketDataSettings
+from openspot.operator_alerts import service as operator_alerts
+from openspot.operator_alerts.settings import OperatorAlertSettings
 from openspot.positions import service as positions
 from openspot.positions.settings import PositionSettings
 from openspot.rest_edge.common.configuration import ConfigurationError
@@ -48,10 +51,13 @@ from openspot.rest_edge.settings import RestEdgeSettings
 from openspot.router import service as router
 from openspot.router.settings import RouterSettings
 from openspot.router.translation import translator as translation
+from openspot.timetable import service as timetable
+from openspot.timetable.settings import TimetableSettings
 from openspot.web_server.settings import WebServerSettings
 from tests.support.composition import Composed, StandInFrame
 
 ANY: Any = SimpleNamespace()
+BOTH = ["backup", "comparison"]
 
 
 async def waits(work: Awaitable[Any]) -> bool:
@@ -98,6 +104,40 @@ async def test_the_ledgers_worker_listens_at_its_own_host_and_port(monkeypatch: 
     )
     await ledger_worker.run(settings, asyncio.Event())
     assert run_process.call_args.args[2:5] == ("ledger-worker", 4017, "10.0.0.7")
+
+
+async def test_the_timetable_runs_what_has_an_interval_in_the_settings_and_listens_at_its_own_place(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for backup_every_s, reconcile_every_s, works in ((7, 0, ["backup"]), (0, 8, ["comparison"]), (7, 8, BOTH)):
+        composed = Composed(monkeypatch, timetable, "Timetable")
+        served = AsyncMock()
+        monkeypatch.setattr(timetable, "serve_health", served)
+        settings = TimetableSettings(
+            data_dir=tmp_path, backup_every_s=backup_every_s, reconcile_every_s=reconcile_every_s,
+            alert_backup_intervals=3, alert_reconcile_intervals=4, timetable_host="10.0.0.7", timetable_port=4016,
+        )  # fmt: skip
+        await timetable.run(settings, asyncio.Event())
+        assert composed.frame.works == works
+        (data_dir, work, plan, attempt, _), _ = composed.given["Timetable"]
+        assert (data_dir, work.name) == (tmp_path, works[-1])
+        assert plan == (Plan(8, 4) if work.name == "comparison" else Plan(7, 3))
+        assert attempt.keywords["variables"]["OPENSPOT_DATA_DIR"] == str(tmp_path)
+        assert (served.call_args.args[1], served.call_args.args[3]) == (4016, "10.0.0.7")
+
+
+async def test_operators_alerts_are_late_after_the_intervals_of_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    composed = Composed(monkeypatch, operator_alerts, "Thresholds")
+    settings = OperatorAlertSettings(
+        backup_every_s=7, reconcile_every_s=8, alert_backup_intervals=3, alert_reconcile_intervals=4,
+        alerts_secret="s" * 32,
+    )  # fmt: skip
+    monkeypatch.setattr(operator_alerts.aiohttp, "ClientSession", Mock())
+    monkeypatch.setattr(StandInFrame, "enter", AsyncMock(), raising=False)
+    monkeypatch.setattr(operator_alerts, "http_server", Mock())
+    await operator_alerts.run(settings, asyncio.Event())
+    made = composed.made["Thresholds"]
+    assert (made.comparisons, made.backups) == (Plan(8, 4), Plan(7, 3))
 
 
 # The demo

@@ -6,13 +6,10 @@ engine are made again from the journal, and custody says again what it had said.
 """
 
 import contextlib
-import fcntl
-import os
 import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
@@ -25,7 +22,8 @@ from openspot.backup.sealing import Seal
 from openspot.backup.secrets_needed import KEYS_FILE, keys_file, keys_needed
 from openspot.backup.storage import Storage
 from openspot.engine.journal.mark import MARK, read_mark
-from openspot.kit.backup_outcome import note_backup, note_failure
+from openspot.kit.alone import BusyError, alone
+from openspot.kit.backup_outcome import LOCK, note_backup, note_failure
 from openspot.kit.secrets_file import FILE_NAME as SECRETS
 
 PLATFORM = "openspot"
@@ -54,13 +52,15 @@ def back_up(
     The data directory keeps the outcome. Raises BackupError; BackupBusyError if another one is under way.
     """
     try:
-        with _alone(data_dir):
+        with alone(data_dir / LOCK, "openspot backup"):
             try:
                 return _back_up(data_dir, journal, databases, archive, Place(storage, seal), seal, keep, step)
             except (BackupError, OSError) as error:
                 with contextlib.suppress(OSError):
                     note_failure(data_dir, str(error))
                 raise
+    except BusyError as error:
+        raise BackupBusyError("another backup of this data directory is under way") from error
     except OSError as error:
         raise BackupError(f"the backup was not made: {error}") from error
 
@@ -167,19 +167,6 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def _own_files(data_dir: Path) -> Iterator[Path]:
     return (path for path in (data_dir / SECRETS,) if path.is_file())
-
-
-@contextmanager
-def _alone(data_dir: Path) -> Iterator[None]:
-    descriptor = os.open(data_dir / "backup.lock", os.O_WRONLY | os.O_CREAT, 0o600)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise BackupBusyError("another backup of this data directory is under way") from error
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def _utc(layout: str) -> str:

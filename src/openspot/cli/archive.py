@@ -156,10 +156,10 @@ def _times(settings: "ArchiveSettings", names: list[str] | None, before: str, no
 
 def _require_agreement(wait_s: float) -> None:
     """End the command unless all mirrors agree with the engine: what leaves must be right."""
-    from openspot.cli.operation import reconcile_once
+    from openspot.cli.operation import reconcile_after
     from openspot.reconcile.settings import ReconcileSettings
 
-    code = reconcile_once(database_settings(ReconcileSettings, 2), wait_s, as_json=False, as_line=True)
+    code = reconcile_after(database_settings(ReconcileSettings, 2), wait_s, "openspot archive", as_line=True)
     if code:
         error_console.print("openspot: nothing was archived: first, every mirror must agree with the engine")
         raise typer.Exit(2)

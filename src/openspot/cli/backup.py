@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from openspot.cli.common import error_console, fail, platform_settings, running_settings
+from openspot.kit.alone import BUSY
 from openspot.kit.log import configure_log
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from openspot.backup.sealing import Seal
     from openspot.backup.storage import Storage
 
-BUSY = 3
-"""The exit code of a backup that found another one under way."""
 _NS = 1_000_000_000
 BackupName = Annotated[str, typer.Argument(help="Name of a backup, as `openspot backup list` shows it")]
 

@@ -5,6 +5,7 @@ import json
 import secrets
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -13,10 +14,14 @@ import typer
 from openspot import __version__
 from openspot.cli.common import console, database_settings, error_console, fail, load_settings, running_settings
 from openspot.engine_client.settings import EngineConnectionSettings
+from openspot.kit.alone import BRIEFLY_S, BUSY, BusyError, alone
 from openspot.kit.log import configure_log
 from openspot.kit.settings import Settings
 
 app = typer.Typer()
+
+OTHER_S_MAX = 900
+"""A command that needs a comparison of its own waits for another one for so many seconds."""
 
 
 @app.command()
@@ -84,10 +89,12 @@ def reconcile(
     ] = None,
     wait: Annotated[float, typer.Option(help="Seconds that the mirrors get to catch up with the engine", min=0)] = 30,
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON a comparison.")] = False,
+    started_by: Annotated[str, typer.Option(hidden=True)] = "openspot reconcile",
 ) -> None:
     """Compare engine, ledger, order and trade rows of everybody, and name every difference and its likely cause.
 
-    Exit code 0: no difference. 1: differences. 2: could not be compared. While watching, the highest so far.
+    Exit code 0: no difference. 1: differences. 2: could not be compared. 3: another comparison is under way. While
+    watching, the highest so far; another comparison does not count.
     """
     from openspot.reconcile.settings import ReconcileSettings
 
@@ -96,7 +103,16 @@ def reconcile(
     code = 0
     try:
         while True:
-            code = max(code, reconcile_once(settings, wait, as_json=as_json, as_line=watch is not None))
+            try:
+                found = reconcile_once(
+                    settings, wait, as_json=as_json, as_line=watch is not None, started_by=started_by
+                )
+            except BusyError as error:
+                fail("another comparison of this data directory is under way")
+                if watch is None:
+                    raise typer.Exit(BUSY) from error
+                found = 0
+            code = max(code, found)
             if watch is None:
                 break
             time.sleep(watch)
@@ -105,23 +121,54 @@ def reconcile(
     raise typer.Exit(code)
 
 
-def reconcile_once(settings: EngineConnectionSettings, wait_s: float, *, as_json: bool, as_line: bool) -> int:
-    """Compare once, print the report, and return the exit code: 0, 1 for differences, 2 if it could not be done."""
+def reconcile_after(settings: EngineConnectionSettings, wait_s: float, command: str, *, as_line: bool = False) -> int:
+    """As `reconcile_once`, for a command that needs a comparison of its own: one that is under way is waited for."""
+    try:
+        return reconcile_once(
+            settings, wait_s, as_json=False, as_line=as_line, started_by=command, lock_wait_s=OTHER_S_MAX
+        )
+    except BusyError as error:
+        raise fail(f"another comparison has been under way for {OTHER_S_MAX} s", 2) from error
+
+
+def reconcile_once(
+    settings: EngineConnectionSettings,
+    wait_s: float,
+    *,
+    as_json: bool,
+    as_line: bool,
+    started_by: str,
+    lock_wait_s: float = BRIEFLY_S,
+) -> int:
+    """Compare once, print the report, and return the exit code: 0, 1 for differences, 2 if it could not be done.
+
+    Raises BusyError if another comparison is still under way after `lock_wait_s` seconds.
+    """
+    from openspot.kit.comparison_outcome import LOCK, keep_failure, keep_report
     from openspot.reconcile.reconciliation import NotComparableError
     from openspot.reconcile.reconciliation import reconcile as compare
-    from openspot.reconcile.report import format_line, format_report, keep_outcome, report_json
+    from openspot.reconcile.report import format_line, format_report, report_json
 
+    data_dir = settings.data_dir if settings.data_dir.is_dir() else None
     try:
-        report = asyncio.run(compare(settings, wait_s))
-    except NotComparableError as error:
-        if settings.data_dir.is_dir():
-            keep_outcome(settings.data_dir, str(error))
-        error_console.print(f"openspot: could not be compared: {error}", highlight=False, markup=False, soft_wrap=True)
-        return 2
-    if settings.data_dir.is_dir():
-        keep_outcome(settings.data_dir, report)
+        with alone(data_dir / LOCK, started_by, lock_wait_s) if data_dir else nullcontext(None) as begun:
+            try:
+                report = asyncio.run(compare(settings, wait_s))
+            except NotComparableError as error:
+                if data_dir and begun:
+                    keep_failure(data_dir, str(error), begun)
+                return _not_compared(str(error))
+            if data_dir and begun:
+                keep_report(data_dir, report, begun)
+    except OSError as error:
+        return _not_compared(f"the outcome cannot be kept in {settings.data_dir.resolve()}: {error}")
     typer.echo(report_json(report) if as_json else format_line(report) if as_line else format_report(report))
     return report.exit_code
+
+
+def _not_compared(reason: str) -> int:
+    error_console.print(f"openspot: could not be compared: {reason}", highlight=False, markup=False, soft_wrap=True)
+    return 2
 
 
 @app.command()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from openspot.cli.common import database_settings, error_console, fail, running_settings
-from openspot.cli.operation import reconcile_once
+from openspot.cli.operation import reconcile_after
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.kit.log import configure_log
 
@@ -41,10 +41,12 @@ def rebuild(
     except NotRebuiltError as error:
         error_console.print(f"openspot: {error}", highlight=False, markup=False, soft_wrap=True)
         raise typer.Exit(2) from error
-    raise typer.Exit(_end_of_repair(settings, rebuilt, wait, is_plan=plan))
+    raise typer.Exit(_end_of_repair(settings, rebuilt, wait, "openspot ledger rebuild", is_plan=plan))
 
 
-def _end_of_repair(settings: EngineConnectionSettings, rebuilt: "Rebuilt", wait_s: float, *, is_plan: bool) -> int:
+def _end_of_repair(
+    settings: EngineConnectionSettings, rebuilt: "Rebuilt", wait_s: float, command: str, *, is_plan: bool
+) -> int:
     """Print what a repair did, compare everything unless it was a plan, and return the exit code."""
     from openspot.reconcile.outcome import format_plan
 
@@ -53,7 +55,7 @@ def _end_of_repair(settings: EngineConnectionSettings, rebuilt: "Rebuilt", wait_
         error_console.print(f"problem: {problem}", highlight=False, markup=False, soft_wrap=True)
     if is_plan:
         return 1 if rebuilt.total or rebuilt.problems else 0
-    return max(reconcile_once(settings, wait_s, as_json=False, as_line=False), 1 if rebuilt.problems else 0)
+    return max(reconcile_after(settings, wait_s, command), 1 if rebuilt.problems else 0)
 
 
 @ledger_app.command("book-adjustments")
@@ -95,7 +97,7 @@ def book_adjustments(
     is_whole = not outcome.problems and not outcome.more
     if plan:
         raise typer.Exit(0 if is_whole and not outcome.adjustments else 1)
-    found = reconcile_once(running_settings(ReconcileSettings), wait, as_json=False, as_line=False)
+    found = reconcile_after(running_settings(ReconcileSettings), wait, "openspot ledger book-adjustments")
     raise typer.Exit(max(found, 0 if is_whole else 1))
 
 
@@ -124,4 +126,5 @@ def rebuild_positions(
     except NotRebuiltError as error:
         error_console.print(f"openspot: {error}", highlight=False, markup=False, soft_wrap=True)
         raise typer.Exit(2) from error
-    raise typer.Exit(_end_of_repair(running_settings(ReconcileSettings), rebuilt, wait, is_plan=plan))
+    compared = running_settings(ReconcileSettings)
+    raise typer.Exit(_end_of_repair(compared, rebuilt, wait, "openspot positions rebuild", is_plan=plan))

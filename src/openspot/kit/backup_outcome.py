@@ -13,6 +13,8 @@ LAST = "last-backup.json"
 """Says when the last good backup was made."""
 FAILURE = "last-backup-failure.json"
 """Says why the newest attempt failed. A good backup removes it."""
+LOCK = "backup.lock"
+"""Is held by whoever makes a backup."""
 REASON_LENGTH_MAX = 1000
 
 

@@ -202,6 +202,22 @@ MONEY = (
         "The health page of the console and `openspot reconcile` name them. docs/guides/reconcile.md",
     ),
     Alert(
+        "OpenSpotComparisonFails",
+        "max(openspot_reconcile_failing) == 1",
+        "15m",
+        TICKET,
+        "Engine, ledger and rows could not be compared",
+        "The health page of the console and `openspot reconcile` say why. It is tried again; docs/guides/reconcile.md",
+    ),
+    Alert(
+        "OpenSpotComparisonLate",
+        "max(openspot_reconcile_late) == 1",
+        "0m",
+        TICKET,
+        "No comparison of engine, ledger and rows has succeeded for OPENSPOT_ALERT_RECONCILE_INTERVALS",
+        "Look at the readiness and the log of the timetable, or run `openspot reconcile`. docs/guides/reconcile.md",
+    ),
+    Alert(
         "OpenSpotBackupFails",
         "max(openspot_backup_failing) == 1",
         "15m",
@@ -211,18 +227,19 @@ MONEY = (
     ),
     Alert(
         "OpenSpotBackupLate",
-        "time() - max(openspot_backup_time_seconds) > 2 * max(openspot_backup_interval_seconds > 0) + 3600",
-        "10m",
+        "max(openspot_backup_late) == 1",
+        "0m",
         TICKET,
-        "No backup was made for two intervals of the timetable",
-        "Look at the readiness and the log of the backup timetable. docs/operations/backup.md",
+        "No backup of the timetable has succeeded for OPENSPOT_ALERT_BACKUP_INTERVALS",
+        "Look at the readiness and the log of the timetable. docs/operations/backup.md",
     ),
     Alert(
         "OpenSpotBackupOld",
-        "time() - openspot_backup_time_seconds > 2 * 86400",
+        "time() - openspot_backup_time_seconds > 2 * 86400"
+        ' unless on () max(openspot_timetable_interval_seconds{work="backup"}) > 0',
         "10m",
         TICKET,
-        "The newest backup is older than two days",
+        "Nobody's timetable makes backups, and the newest is older than two days",
         "Run `openspot backup` and read what it says. docs/operations/backup.md",
     ),
 )

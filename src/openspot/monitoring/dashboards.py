@@ -85,6 +85,9 @@ MONEY = Dashboard(
             "comparison": "time() - openspot_reconcile_time_seconds",
             "backup": "time() - openspot_backup_time_seconds",
         }, "stat"),
+        Panel("Runs of the timetable in a day", "short", {
+            "{{work}} {{outcome}}": "sum by (work, outcome) (increase(openspot_timetable_attempts_total[1d]))"
+        }),
         Panel("Withdrawals that are not settled", "short", {"open": "sum(openspot_custody_open_withdrawals)"}),
         Panel("Steps of withdrawals a second", "ops",
               {"{{step}} {{outcome}}": _rate("openspot_custody_steps_total", "step, outcome")}),

@@ -49,6 +49,26 @@ _ABOUT = {
         "the newest comparison of engine, ledger and rows found differences",
         "The health page of the console and `openspot reconcile` name them. docs/guides/reconcile.md",
     ),
+    AlertKind.COMPARISON_FAILS: About(
+        "The books could not be compared", TICKET, 900,
+        "engine, ledger and rows could not be compared since the newest comparison, for a quarter of an hour",
+        "The health page of the console and `openspot reconcile` say why. It is tried again; docs/guides/reconcile.md",
+    ),
+    AlertKind.COMPARISON_LATE: About(
+        "The books have not been compared for long", TICKET, 0,
+        "no comparison has succeeded for OPENSPOT_ALERT_RECONCILE_INTERVALS times OPENSPOT_RECONCILE_EVERY_S",
+        "Look at the readiness and the log of the timetable, or run `openspot reconcile`. docs/guides/reconcile.md",
+    ),
+    AlertKind.BACKUP_FAILS: About(
+        "A backup failed", TICKET, 900,
+        "the newest attempt to make a backup failed, for a quarter of an hour",
+        "`openspot status` and the health page say why. It is tried again; docs/operations/backup.md",
+    ),
+    AlertKind.BACKUP_LATE: About(
+        "No backup was made for long", TICKET, 0,
+        "no backup has succeeded for OPENSPOT_ALERT_BACKUP_INTERVALS times OPENSPOT_BACKUP_EVERY_S",
+        "Look at the readiness and the log of the timetable, or run `openspot backup`. docs/operations/backup.md",
+    ),
     AlertKind.HOUSE_ACCOUNT_LOW: About(
         "An account of the house is below its level", PAGE, 0,
         "an account of the house has less of an asset than the level that operators have set",

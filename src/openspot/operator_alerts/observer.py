@@ -13,6 +13,8 @@ import aiohttp
 import msgspec
 from prometheus_client.parser import text_string_to_metric_families
 
+from openspot.kit.backup_outcome import backup_outcome
+from openspot.kit.comparison_outcome import comparison_outcome
 from openspot.kit.disk import MEBIBYTE, space_of
 from openspot.kit.log import get_logger
 from openspot.kit.process_ends import read_ends
@@ -59,7 +61,15 @@ class Observer:
         except OSError as error:
             log.warning("the disk of the data directory cannot be looked at", error=str(error))
             disk = None
-        return Observation(time.time(), services, disk, tuple(read_ends(self._data_dir)), interrupted)
+        return Observation(
+            time.time(),
+            services,
+            disk,
+            tuple(read_ends(self._data_dir)),
+            interrupted,
+            comparison_outcome(self._data_dir),
+            backup_outcome(self._data_dir),
+        )
 
     async def _services(self) -> tuple[WatchedService, ...]:
         found = await asyncio.gather(*(self._service(title, url) for title, url in self._watched.items()))

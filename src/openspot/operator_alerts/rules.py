@@ -10,8 +10,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from openspot.http.operator_alerts import AlertKind
+from openspot.kit.backup_outcome import BackupOutcome
 from openspot.kit.clock import iso_from_ms
+from openspot.kit.comparison_outcome import ComparisonOutcome
 from openspot.kit.disk import MEBIBYTE, DiskSpace
+from openspot.kit.intervals import Outcome, Plan
 from openspot.kit.process_ends import ProcessEnd
 
 DOCUMENTS_FILLED_FROM = 0.8
@@ -65,6 +68,8 @@ class Observation:
     disk: DiskSpace | None = None
     ends: tuple[ProcessEnd, ...] = ()
     interrupted: frozenset[str] | None = None
+    comparison: ComparisonOutcome | None = None
+    backup: BackupOutcome | None = None
 
 
 class Finding(NamedTuple):
@@ -81,6 +86,8 @@ class Thresholds:
     disk_free_bytes: int
     consumer_lag: int
     failed_logins: int
+    comparisons: Plan
+    backups: Plan
 
 
 @dataclass(slots=True)
@@ -116,8 +123,10 @@ class CounterMemory:
 class Rules:
     """Judges observations, one after the other."""
 
-    def __init__(self, thresholds: Thresholds) -> None:
+    def __init__(self, thresholds: Thresholds, watched_since: float) -> None:
+        """Where nothing was ever backed up or compared, it is late counted from `watched_since` on."""
         self._thresholds = thresholds
+        self._watched_since = watched_since
         self._breakers = CounterMemory(BREAKER_WINDOW_S)
         self._logins = CounterMemory(LOGIN_WINDOW_S)
 
@@ -135,6 +144,14 @@ class Rules:
             found[AlertKind.MARKET_INTERRUPTED] = _named(
                 {symbol: f"{symbol} is in an auction" for symbol in seen.interrupted}
             )
+        if seen.comparison is not None:
+            found[AlertKind.COMPARISON_FAILS] = _failure("comparison", seen.comparison)
+            found[AlertKind.COMPARISON_LATE] = self._late(
+                "comparison", seen.comparison, self._thresholds.comparisons, seen.at
+            )
+        if seen.backup is not None:
+            found[AlertKind.BACKUP_FAILS] = _failure("backup", seen.backup)
+            found[AlertKind.BACKUP_LATE] = self._late("backup", seen.backup, self._thresholds.backups, seen.at)
         judged = (
             (AlertKind.CONSUMER_LAGS, {LAG, STUCK}, self._lags),
             (AlertKind.BREAKER_OPEN, {BREAKER}, self._breaker),
@@ -153,6 +170,14 @@ class Rules:
             # Nothing was ever compared.
             del found[AlertKind.BOOKS_DIFFER]
         return found
+
+    def _late(self, work: str, outcome: Outcome, plan: Plan, now: float) -> Finding | None:
+        if not plan.is_late(outcome, self._watched_since, now):
+            return None
+        if outcome.made_at is None:
+            return Finding(f"no {work} has ever succeeded")
+        at = iso_from_ms(round(outcome.made_at * 1000))
+        return Finding(f"the last good {work} is {(now - outcome.made_at) / 3600:.0f} hours old, of {at}")
 
     def _disk(self, disk: DiskSpace) -> Finding | None:
         if disk.message:
@@ -237,6 +262,10 @@ class Rules:
         if filled < DOCUMENTS_FILLED_FROM:
             return None
         return Finding(f"{filled:.0%} of the place for documents of verifications is taken")
+
+
+def _failure(work: str, outcome: Outcome) -> Finding | None:
+    return None if outcome.failed_at is None else Finding(f"the newest {work} failed: {outcome.reason}")
 
 
 def _samples(seen: Observation, metric: str) -> list[Sample]:

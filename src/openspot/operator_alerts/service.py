@@ -4,6 +4,7 @@ It uses neither bus nor database: it must speak while they are away.
 """
 
 import asyncio
+import time
 
 import aiohttp
 
@@ -45,8 +46,13 @@ async def run(settings: OperatorAlertSettings, stop: asyncio.Event) -> None:
             ),
             Rules(
                 Thresholds(
-                    settings.alert_disk_free_mib * MEBIBYTE, settings.alert_consumer_lag, settings.alert_failed_logins
-                )
+                    settings.alert_disk_free_mib * MEBIBYTE,
+                    settings.alert_consumer_lag,
+                    settings.alert_failed_logins,
+                    settings.reconcile_plan,
+                    settings.backup_plan,
+                ),
+                time.time(),
             ),
             Keeper(settings.data_dir),
             destinations,

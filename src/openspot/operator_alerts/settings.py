@@ -7,6 +7,7 @@ from pydantic import Field, field_validator
 
 from openspot.http.brand import BrandSettings
 from openspot.http.edge_settings import AlertServiceSettings, RestAddressSettings, WatchedServicesSettings
+from openspot.kit.intervals import IntervalSettings
 from openspot.kit.mail.settings import MailServerSettings
 from openspot.kit.settings import Generated
 from openspot.operator_alerts.webhook_url import url_fault
@@ -16,7 +17,12 @@ MAILS_MAX = 10
 
 
 class OperatorAlertSettings(
-    MailServerSettings, BrandSettings, RestAddressSettings, AlertServiceSettings, WatchedServicesSettings
+    MailServerSettings,
+    BrandSettings,
+    RestAddressSettings,
+    AlertServiceSettings,
+    WatchedServicesSettings,
+    IntervalSettings,
 ):
     """The settings of the service of operators' alerts. `openspot up` runs it only if it has somebody to tell."""
 

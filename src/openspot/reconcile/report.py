@@ -1,20 +1,11 @@
 """The result of a reconciliation, and how it is shown."""
 
-import os
-import time
-from pathlib import Path
-from typing import Any
-
 import msgspec
 
 from openspot.reconcile.records import Difference, HouseAccount
 
 _encode = msgspec.json.Encoder().encode
 _LABEL = 22
-OUTCOME_FILE = "reconcile.json"
-"""The file of the newest report, in the data directory."""
-FAILURE_FILE = "reconcile-failure.json"
-"""Says why nothing could be compared since that report. The next report removes it."""
 
 
 class ReconcileReport(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
@@ -60,19 +51,6 @@ def report_json(report: ReconcileReport) -> str:
     return _encode(report).decode()
 
 
-def keep_outcome(data_dir: Path, outcome: ReconcileReport | str) -> None:
-    """Store a report, or the reason why nothing could be compared, for the console's health page. Raises OSError.
-
-    A reason stands beside the last report: what that one found is still so.
-    """
-    at = time.time_ns() // 1_000_000
-    if isinstance(outcome, str):
-        _write(data_dir / FAILURE_FILE, {"at": at, "error": outcome})
-        return
-    _write(data_dir / OUTCOME_FILE, {"at": at, "report": outcome})
-    (data_dir / FAILURE_FILE).unlink(missing_ok=True)
-
-
 def format_report(report: ReconcileReport) -> str:
     """The report as text, without colours."""
     positions = f"event {report.engine_sequence:,}; rows at {report.rows_sequence:,}"
@@ -107,12 +85,6 @@ def format_line(report: ReconcileReport) -> str:
         f"event {report.engine_sequence:,}, rows {report.engine_sequence - report.rows_sequence:,} behind, "
         f"{report.accounts:,} accounts, {report.orders:,} orders, {report.trades:,} trades: {told}"
     )
-
-
-def _write(path: Path, content: dict[str, Any]) -> None:
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    draft.write_bytes(_encode(content))
-    draft.replace(path)
 
 
 def _adjustments(report: ReconcileReport) -> str:

@@ -12,6 +12,11 @@ import aiohttp
 import msgspec
 from prometheus_client.parser import text_string_to_metric_families
 
+from openspot.kit.alone import Begun, under_way
+from openspot.kit.backup_outcome import LOCK as BACKUP_LOCK
+from openspot.kit.backup_outcome import backup_outcome
+from openspot.kit.comparison_outcome import FAILURE, LOCK, REPORT, comparison_outcome
+from openspot.kit.intervals import IntervalSettings, Outcome, Plan
 from openspot.kit.process_ends import read_ends
 from openspot.web_server.bounded_body import whole_body
 from openspot.web_server.reconciliation import Reconciliation
@@ -19,8 +24,6 @@ from openspot.web_server.reconciliation import Reconciliation
 REUSED_S = 1.0
 """A report is at most this old, so that several open pages share one."""
 ENDS_SHOWN_MAX = 20
-RECONCILE_FILE = "reconcile.json"
-RECONCILE_FAILURE_FILE = "reconcile-failure.json"
 LAGS = {
     "openspot_engine_queue_depth": "Commands that wait for a commit",
     "openspot_router_translator_lag_events": "Engine events not published yet",
@@ -73,6 +76,23 @@ class EndedProcess(msgspec.Struct, frozen=True, rename="camel"):
     is_asked: bool
 
 
+class PlannedWork(msgspec.Struct, frozen=True, rename="camel"):
+    """A work of the timetable, `comparison` or `backup`: what became of the newest runs, and when the next one is due.
+
+    Times are in milliseconds since 1970. `made_at` is the last good run, `failed_at` an attempt after it and `reason`
+    why it failed; `due_at` is None if the timetable does not run it. `begun` says who runs it now.
+    """
+
+    work: str
+    made_at: int | None
+    failed_at: int | None
+    reason: str
+    due_at: int | None
+    is_late: bool
+    begun: Begun | None
+    differences: int | None = None
+
+
 class HealthReport(msgspec.Struct, frozen=True):
     """Every service at the time `at`, in milliseconds since 1970, and the last reconciliation, if there was one.
 
@@ -80,8 +100,7 @@ class HealthReport(msgspec.Struct, frozen=True):
 
     `ends` are the newest ends of processes, newest first; their last lines are not for everybody.
 
-    `reconciling` says whether one runs now that an operator started. `failure` says why the last such run left no
-    outcome.
+    `reconciling` says whether one runs now. `failure` says why the last one that an operator started left no outcome.
     """
 
     at: int
@@ -90,6 +109,7 @@ class HealthReport(msgspec.Struct, frozen=True):
     reconcile: Any = None
     reconciling: bool = False
     failure: str = ""
+    works: list[PlannedWork] = []
 
 
 class HealthReporter:
@@ -102,8 +122,11 @@ class HealthReporter:
         data_dir: Path,
         timeout_s: float,
         reconciliation: Reconciliation | None = None,
+        intervals: IntervalSettings | None = None,
     ) -> None:
         """A service counts as silent after `timeout_s`."""
+        self._intervals = intervals
+        self._watched_since = time.time()
         self._session = session
         self._timeout_s = timeout_s
         self._watched = watched
@@ -142,8 +165,31 @@ class HealthReporter:
             last_reconcile(self._data_dir),
             is_running,
             asked.failure if asked is not None else "",
+            [] if self._intervals is None else self._works(self._intervals),
         )
         return msgspec.json.encode(report)
+
+    def _works(self, intervals: IntervalSettings) -> list[PlannedWork]:
+        compared, backed_up = comparison_outcome(self._data_dir), backup_outcome(self._data_dir)
+        return [
+            self._planned("comparison", compared, intervals.reconcile_plan, LOCK, compared.differences),
+            self._planned("backup", backed_up, intervals.backup_plan, BACKUP_LOCK),
+        ]
+
+    def _planned(
+        self, work: str, outcome: Outcome, plan: Plan, lock: str, differences: int | None = None
+    ) -> PlannedWork:
+        now = time.time()
+        return PlannedWork(
+            work,
+            _milliseconds(outcome.made_at),
+            _milliseconds(outcome.failed_at),
+            outcome.reason,
+            _milliseconds(plan.due_at(outcome, now)) if plan.every_s else None,
+            plan.is_late(outcome, self._watched_since, now),
+            under_way(self._data_dir / lock),
+            differences,
+        )
 
     async def _ask(self, title: str, url: str, with_lags: bool) -> ServiceHealth:
         paths = ("ready", "metrics") if with_lags else ("ready",)
@@ -190,10 +236,14 @@ def lags_of(text: str) -> list[Lag]:
 
 def last_reconcile(data_dir: Path) -> dict[str, Any] | None:
     """What the last reconciliation wrote, and why later ones failed; None if there is neither or it cannot be read."""
-    outcome, failed = _read(data_dir / RECONCILE_FILE), _read(data_dir / RECONCILE_FAILURE_FILE)
+    outcome, failed = _read(data_dir / REPORT), _read(data_dir / FAILURE)
     if outcome is None or failed is None:
         return outcome or failed
     return outcome | {"error": failed.get("error"), "failedAt": failed.get("at")}
+
+
+def _milliseconds(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds * 1000)
 
 
 def _read(path: Path) -> dict[str, Any] | None:

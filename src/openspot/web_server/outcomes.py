@@ -1,59 +1,60 @@
 """Metrics of what commands leave in the data directory: the newest comparison and the newest backup.
 
-The files are read when the metrics are asked for. A figure is NaN as long as there is no such file.
+The files are read when the metrics are asked for. A figure is NaN as long as there is none.
 """
 
 import functools
-import json
 import math
+import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from prometheus_client import Gauge
 
 from openspot.kit.backup_outcome import backup_outcome
-from openspot.web_server.health_report import RECONCILE_FILE
+from openspot.kit.comparison_outcome import comparison_outcome
+from openspot.kit.intervals import IntervalSettings, Outcome, Plan
 
 
 @functools.cache
-def _gauges() -> tuple[Gauge, Gauge, Gauge, Gauge]:
-    """The differences, the time of the comparison that of the backup, and whether it fails.
+def _gauges() -> dict[str, Gauge]:
+    """The gauges by their names.
 
     They are made when they are first needed: other services have this module, too, and would show zeros.
     """
-    return (
-        Gauge(
-            "openspot_reconcile_differences", "Differences that the newest comparison of engine, ledger and rows found"
-        ),
-        Gauge("openspot_reconcile_time_seconds", "When the newest comparison ended, in seconds since 1970"),
-        Gauge("openspot_backup_time_seconds", "When the newest good backup was made, in seconds since 1970"),
-        Gauge("openspot_backup_failing", "1 if the newest attempt to make a backup failed, else 0"),
-    )
+    meanings = {
+        "openspot_reconcile_differences": "Differences that the newest comparison of engine, ledger and rows found",
+        "openspot_reconcile_time_seconds": "When the newest comparison ended, in seconds since 1970",
+        "openspot_reconcile_failing": "1 if nothing could be compared since the newest comparison, else 0",
+        "openspot_reconcile_late": "1 if no comparison has succeeded for OPENSPOT_ALERT_RECONCILE_INTERVALS, else 0",
+        "openspot_backup_time_seconds": "When the newest good backup was made, in seconds since 1970",
+        "openspot_backup_failing": "1 if the newest attempt to make a backup failed, else 0",
+        "openspot_backup_late": "1 if no backup has succeeded for OPENSPOT_ALERT_BACKUP_INTERVALS, else 0",
+    }
+    return {name: Gauge(name, meaning) for name, meaning in meanings.items()}
 
 
-def show_outcomes(data_dir: Path) -> None:
-    """Let the metrics show what the files of this data directory say."""
-    differences, reconcile_time, backup_time, backup_failing = _gauges()
-    differences.set_function(lambda: _figure(data_dir / RECONCILE_FILE, _differences))
-    reconcile_time.set_function(lambda: _figure(data_dir / RECONCILE_FILE, _compared_at))
-    backup_time.set_function(lambda: math.nan if (at := backup_outcome(data_dir).made_at) is None else at)
-    backup_failing.set_function(lambda: float(backup_outcome(data_dir).failed_at is not None))
+def show_outcomes(settings: IntervalSettings) -> None:
+    """Let the metrics show what the files of the data directory say."""
+    data_dir, watched_since = settings.data_dir, time.time()
+    works: dict[str, tuple[Callable[[Path], Outcome], Plan]] = {
+        "reconcile": (comparison_outcome, settings.reconcile_plan),
+        "backup": (backup_outcome, settings.backup_plan),
+    }
+    for name, (read, plan) in works.items():
+        for suffix, figure in _figures(partial(read, data_dir), plan, watched_since).items():
+            _gauges()[f"openspot_{name}_{suffix}"].set_function(figure)
+    _gauges()["openspot_reconcile_differences"].set_function(lambda: _or_nan(comparison_outcome(data_dir).differences))
 
 
-def _differences(outcome: Any) -> float:
-    """The differences, those that are counted only included."""
-    report = outcome["report"]
-    return float(len(report["differences"]) + report["unnamed"])
+def _figures(read: Callable[[], Outcome], plan: Plan, watched_since: float) -> dict[str, Callable[[], float]]:
+    return {
+        "time_seconds": lambda: _or_nan(read().made_at),
+        "failing": lambda: float(read().failed_at is not None),
+        "late": lambda: float(plan.is_late(read(), watched_since, time.time())),
+    }
 
 
-def _compared_at(outcome: Any) -> float:
-    # Earlier releases kept a comparison that failed in this file, with its time.
-    return math.nan if outcome["report"] is None else float(outcome["at"] / 1000)
-
-
-def _figure(path: Path, read: Callable[[Any], float]) -> float:
-    try:
-        return float(read(json.loads(path.read_bytes())))
-    except (OSError, ValueError, LookupError, TypeError):
-        return math.nan
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else float(value)

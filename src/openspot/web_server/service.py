@@ -48,7 +48,7 @@ async def run(settings: WebServerSettings, stop: asyncio.Event) -> None:
     async with ServiceFrame("web", settings, stop) as frame:
         client = await frame.enter(aiohttp.ClientSession())
         reconciliation = Reconciliation(settings.data_dir)
-        show_outcomes(settings.data_dir)
+        show_outcomes(settings)
         frame.at_end(reconciliation.stop)
         proving = Proving(settings.data_dir)
         frame.at_end(proving.stop)
@@ -62,6 +62,7 @@ async def run(settings: WebServerSettings, stop: asyncio.Event) -> None:
             settings.data_dir,
             min(settings.readiness_timeout_s, SILENT_S_MAX),
             reconciliation,
+            settings,
         )
         status = PublicStatus(lambda: reporter.services(STATUS_REUSED_S, with_lags=False))
         frame.start("watch the services", status.watch(), is_essential=False)

@@ -14,6 +14,7 @@ from openspot.http.edge_settings import (
     WatchedServicesSettings,
     WsAddressSettings,
 )
+from openspot.kit.intervals import IntervalSettings
 from openspot.kit.settings import PREFIX, EmptyIsNone, Port, address_for_clients, own_host, own_url
 from openspot.web_server.loopback import is_private
 from openspot.web_server.page_config import PageConfig
@@ -38,6 +39,7 @@ class WebServerSettings(
     WsAddressSettings,
     CustodyAddressSettings,
     WatchedServicesSettings,
+    IntervalSettings,
 ):
     """The settings of the web server. It has no secrets: the pages bring their users' own sessions."""
 

@@ -65,6 +65,7 @@ _ANSWERED = 'openspot_http_seconds_count{service="rest-edge",outcome="answered"}
 _FAULTS = 'openspot_http_seconds_count{service="rest-edge",outcome="fault"}'
 _QUICK = 'openspot_http_seconds_bucket{service="rest-edge",outcome="answered",le="0.5"}'
 _COMMITS = 'openspot_engine_commit_seconds_bucket{{le="{}"}}'
+_INTERVAL = 'openspot_timetable_interval_seconds{{work="{}"}}'
 _PLACED = 'openspot_router_orders_total{outcome="placed"}'
 _NOT_SENT = 'openspot_router_orders_total{outcome="not_sent"}'
 
@@ -132,13 +133,16 @@ CASES: dict[str, Case] = _budgets() | {
     "OpenSpotHouseOwes": _over_zero("openspot_subscription_transfers_owed"),
     "OpenSpotBooksDiffer": Case({"openspot_reconcile_differences": "0x5 2x10"},
                                 {"openspot_reconcile_differences": "0x15"}, 10),
+    "OpenSpotComparisonFails": Case({"openspot_reconcile_failing": "0x5 1x30"},
+                                    {"openspot_reconcile_failing": "0x5 1x12 0x30"}, 30),
+    "OpenSpotComparisonLate": Case({"openspot_reconcile_late": "0x5 1x10"}, {"openspot_reconcile_late": "0x15"}, 10),
     "OpenSpotBackupFails": Case({"openspot_backup_failing": "0x5 1x30"}, {"openspot_backup_failing": "0x40"}, 30),
-    "OpenSpotBackupLate": Case(
-        {"openspot_backup_time_seconds": "0x130", "openspot_backup_interval_seconds": "900x130"},
-        {"openspot_backup_time_seconds": "0x130", "openspot_backup_interval_seconds": "3600x130"}, 110,
+    "OpenSpotBackupLate": Case({"openspot_backup_late": "0x5 1x10"}, {"openspot_backup_late": "0x15"}, 10),
+    "OpenSpotBackupOld": Case(
+        {"openspot_backup_time_seconds": "0x300"}, {"openspot_backup_time_seconds": "60000x300"}, 290, is_coarse=True,
+        also_wrong=[{"openspot_backup_time_seconds": "0x300", _INTERVAL.format("comparison"): "86400x300"}],
+        also_right=[{"openspot_backup_time_seconds": "0x300", _INTERVAL.format("backup"): "604800x300"}],
     ),
-    "OpenSpotBackupOld": Case({"openspot_backup_time_seconds": "0x300"},
-                              {"openspot_backup_time_seconds": "60000x300"}, 290, is_coarse=True),
     "OpenSpotCommitsSlow": Case({_COMMITS.format("0.025"): "0+10x30", _COMMITS.format("0.1"): "0+50x30",
                                  _COMMITS.format("+Inf"): "0+50x30"},
                                 {_COMMITS.format("0.025"): "0+50x30", _COMMITS.format("0.1"): "0+50x30",

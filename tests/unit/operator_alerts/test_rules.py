@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 
 from openspot.http.operator_alerts import AlertKind
+from openspot.kit.backup_outcome import BackupOutcome
 from openspot.kit.clock import iso_from_ms
+from openspot.kit.comparison_outcome import ComparisonOutcome
 from openspot.kit.disk import MEBIBYTE, DiskSpace
+from openspot.kit.intervals import Plan
 from openspot.kit.process_ends import ProcessEnd
 from openspot.operator_alerts.kinds import ABOUT
 from openspot.operator_alerts.rules import Finding, Observation, Rules, Sample, Thresholds, WatchedService
@@ -17,7 +20,8 @@ NOW = 1_800_000_000.0
 
 
 def rules() -> Rules:
-    return Rules(Thresholds(disk_free_bytes=100 * MEBIBYTE, consumer_lag=10, failed_logins=5))
+    thresholds = Thresholds(100 * MEBIBYTE, 10, 5, comparisons=Plan(86_400, 2), backups=Plan(7200, 3))
+    return Rules(thresholds, watched_since=NOW)
 
 
 def service(title: str, *samples: tuple[str, dict[str, str], float], reason: str = "") -> WatchedService:
@@ -124,6 +128,42 @@ def test_interrupted_markets_are_named_and_an_edge_that_is_silent_ends_nothing()
     assert rules().judge(Observation(NOW, interrupted=frozenset()))[AlertKind.MARKET_INTERRUPTED] is None
     found = rules().judge(Observation(NOW, interrupted=frozenset({"BTC-USD"})))[AlertKind.MARKET_INTERRUPTED]
     assert found == Finding("BTC-USD is in an auction", frozenset({"BTC-USD"}))
+
+
+def test_a_failed_comparison_or_backup_is_told_with_its_reason_until_one_succeeds() -> None:
+    failed = Observation(
+        NOW,
+        comparison=ComparisonOutcome(NOW - 60, NOW - 1, "the engine does not answer", 0),
+        backup=BackupOutcome(failed_at=NOW - 1, reason="no space"),
+    )
+    found = rules().judge(failed)
+    assert found[AlertKind.COMPARISON_FAILS] == Finding("the newest comparison failed: the engine does not answer")
+    assert found[AlertKind.BACKUP_FAILS] == Finding("the newest backup failed: no space")
+    assert (found[AlertKind.COMPARISON_LATE], found[AlertKind.BACKUP_LATE]) == (None, None)
+    mended = rules().judge(Observation(NOW, comparison=ComparisonOutcome(NOW), backup=BackupOutcome(NOW)))
+    assert (mended[AlertKind.COMPARISON_FAILS], mended[AlertKind.BACKUP_FAILS]) == (None, None)
+
+
+def test_a_comparison_and_a_backup_are_late_after_the_intervals_of_the_settings() -> None:
+    def late(age_s: float) -> tuple[Finding | None, Finding | None]:
+        outcomes = ComparisonOutcome(NOW - age_s), BackupOutcome(NOW - age_s)
+        found = rules().judge(Observation(NOW, comparison=outcomes[0], backup=outcomes[1]))
+        return found[AlertKind.COMPARISON_LATE], found[AlertKind.BACKUP_LATE]
+
+    assert late(3 * 7200) == (None, None)
+    assert late(3 * 7200 + 1) == (None, Finding("the last good backup is 6 hours old, of 2027-01-15T01:59:59.000Z"))
+    assert late(2 * 86_400)[0] is None
+    assert late(2 * 86_400 + 1)[0] == Finding("the last good comparison is 48 hours old, of 2027-01-13T07:59:59.000Z")
+
+
+def test_what_has_never_succeeded_is_late_counted_from_the_first_look_on() -> None:
+    by = rules()
+
+    def late(after_s: float) -> Finding | None:
+        return by.judge(Observation(NOW + after_s, backup=BackupOutcome()))[AlertKind.BACKUP_LATE]
+
+    assert late(3 * 7200) is None
+    assert late(3 * 7200 + 1) == Finding("no backup has ever succeeded")
 
 
 def test_the_place_for_documents_fills_from_four_fifths_on() -> None:

@@ -3,8 +3,12 @@
 import json
 from pathlib import Path
 
+import pytest
+
+from openspot.kit.alone import Begun
+from openspot.kit.comparison_outcome import ComparisonOutcome, comparison_outcome, keep_failure, keep_report
 from openspot.reconcile.records import Difference
-from openspot.reconcile.report import ReconcileReport, format_line, format_report, keep_outcome, report_json
+from openspot.reconcile.report import ReconcileReport, format_line, format_report, report_json
 
 AGREES = ReconcileReport(
     epoch="abc", first_sequence=1, engine_sequence=1234, rows_sequence=1234, settled_sequence=1230, caught_up=True,
@@ -51,14 +55,32 @@ def test_json_has_every_field_on_one_line() -> None:
 
 
 def test_the_newest_report_is_kept_and_beside_it_why_nothing_could_be_compared_since(tmp_path: Path) -> None:
-    keep_outcome(tmp_path, DIFFERS)
+    begun = Begun("olga@example.org", 1234)
+    keep_report(tmp_path, DIFFERS, begun)
     (kept,) = tmp_path.iterdir()
     content = json.loads(kept.read_bytes())
     assert kept.name == "reconcile.json" and content["at"] > 0
     assert content["report"] == json.loads(report_json(DIFFERS))
-    keep_outcome(tmp_path, "the engine does not respond")
+    assert (content["startedBy"], content["startedAt"]) == ("olga@example.org", 1234)
+    assert comparison_outcome(tmp_path) == ComparisonOutcome(made_at=content["at"] / 1000, differences=6)
+    keep_failure(tmp_path, "the engine does not respond", Begun("timetable", 5678))
     assert json.loads(kept.read_bytes()) == content
-    (failure,) = set(tmp_path.iterdir()) - {kept}
-    assert json.loads(failure.read_bytes())["error"] == "the engine does not respond"
-    keep_outcome(tmp_path, AGREES)
+    (path,) = set(tmp_path.iterdir()) - {kept}
+    failure = json.loads(path.read_bytes())
+    assert failure | {"at": 0} == {
+        "at": 0, "startedBy": "timetable", "startedAt": 5678, "error": "the engine does not respond",
+    }  # fmt: skip
+    assert comparison_outcome(tmp_path) == ComparisonOutcome(
+        content["at"] / 1000, failure["at"] / 1000, "the engine does not respond", 6
+    )
+    keep_report(tmp_path, AGREES, begun)
     assert list(tmp_path.iterdir()) == [kept]
+    assert comparison_outcome(tmp_path).differences == 0
+
+
+def test_an_outcome_that_cannot_be_written_leaves_the_one_before(tmp_path: Path) -> None:
+    keep_report(tmp_path, AGREES, Begun("olga", 1))
+    (tmp_path / "reconcile-failure.json").mkdir()
+    with pytest.raises(OSError, match="reconcile-failure"):
+        keep_failure(tmp_path, "no engine", Begun("olga", 2))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["reconcile-failure.json", "reconcile.json"]

@@ -45,7 +45,7 @@ def test_a_bus_address_is_shown_without_password_and_token(url: str, expected: s
 def test_the_venue_adapter_runs_only_if_a_venue_is_named() -> None:
     without, with_one = PlatformSettings(venue=""), PlatformSettings(venue="binance")
     assert set(enabled(with_one)) - set(enabled(without)) == {"venue"}
-    assert set(SERVICES) - set(enabled(with_one)) == {"demo", "backup-timetable", "operator-alerts"}
+    assert set(SERVICES) - set(enabled(with_one)) == {"demo", "operator-alerts"}
     assert "Venue health" not in addresses(without)
     assert addresses(with_one)["Venue health"] == "http://127.0.0.1:3010/health"
 
@@ -97,16 +97,26 @@ def test_the_demo_market_runs_only_if_it_is_asked_for() -> None:
     told = {"venue": "binance", "alert_mails": "ada@example.org"}
     without, with_it = PlatformSettings(**told), PlatformSettings(**told, demo=True)
     assert set(enabled(with_it)) - set(enabled(without)) == {"demo"}
-    assert set(SERVICES) - set(enabled(with_it)) == {"backup-timetable"}
+    assert set(SERVICES) == set(enabled(with_it))
     assert "Demo market health" not in addresses(without)
     assert addresses(with_it)["Demo market health"] == "http://127.0.0.1:3014/health"
     # It stops before everything that its orders go through.
     assert list(SERVICES)[-1] == "demo"
 
 
-def test_backups_are_made_only_if_an_interval_is_set() -> None:
-    without, with_it = PlatformSettings(), PlatformSettings(backup_every_s=3600)
-    assert set(enabled(with_it)) - set(enabled(without)) == {"backup-timetable"}
+@pytest.mark.parametrize(
+    ("given", "runs"),
+    [
+        ({}, True),
+        ({"reconcile_every_s": 0}, False),
+        ({"reconcile_every_s": 0, "backup_every_s": 3600}, True),
+        ({"backup_every_s": 3600}, True),
+    ],
+)
+def test_the_timetable_runs_unless_neither_a_backup_nor_a_comparison_is_ever_due(
+    given: dict[str, int], runs: bool
+) -> None:
+    assert ("timetable" in enabled(PlatformSettings(**given))) is runs
 
 
 def test_operators_alerts_run_only_if_there_is_somebody_to_tell() -> None:

@@ -14,6 +14,8 @@ from aiohttp.test_utils import TestServer
 
 from openspot.engine_client.administrators import EngineSessions
 from openspot.http.api_keys.networks import AllowedNetworks
+from openspot.kit.alone import alone
+from openspot.kit.comparison_outcome import LOCK
 from openspot.web_server.booking import Booking
 from openspot.web_server.bounded_body import BODY_BYTES_MAX as BOUND
 from openspot.web_server.console_routes import console_routes
@@ -199,6 +201,31 @@ async def test_the_edge_has_who_why_and_from_where_before_a_run_begins(
     await command.stop()
 
 
+@pytest.mark.parametrize("console", [("import time; time.sleep(600)", 600.0)], indirect=True)
+async def test_a_comparison_that_the_timetable_began_is_not_begun_again(console: Console, platform: Platform) -> None:
+    with alone(console.folder / LOCK, "timetable"):
+        refused = await ask(console.application, "POST", "/console/reconcile", headers=OPERATOR, body=WHY)
+        assert (refused.status, refused.json["message"]) == (409, "a comparison runs already")
+        assert json.loads(await console.reporter.report())["reconciling"] is True
+    assert platform.notes == [], "nothing was begun, so nothing is noted"
+    begun = await ask(console.application, "POST", "/console/reconcile", headers=OPERATOR, body=WHY)
+    assert begun.status == 202
+
+
+IS_SECOND = """
+import sys
+assert sys.argv[1] == "--started-by=olivia", sys.argv
+sys.exit(3)
+"""
+
+
+@pytest.mark.parametrize("console", [(IS_SECOND, 60.0)], indirect=True)
+async def test_who_was_faster_at_the_same_moment_makes_no_failure_of_the_button(console: Console) -> None:
+    assert (await ask(console.application, "POST", "/console/reconcile", headers=OPERATOR, body=WHY)).status == 202
+    await console.ended()
+    assert console.reconciliation.failure == ""
+
+
 async def test_nothing_is_compared_while_the_engine_is_silent(console: Console, server: TestServer) -> None:
     assert (await ask(console.application, "GET", "/console/health.json", headers=OPERATOR)).status == 200
     await server.close()
@@ -257,7 +284,7 @@ async def test_one_comparison_runs_at_a_time_and_ends_with_the_server(console: C
 @pytest.mark.parametrize(
     ("console", "reason"),
     [
-        (("import sys; print('no such data directory', file=sys.stderr); sys.exit(3)", 60.0), "exit code 3: no such"),
+        (("import sys; print('no such data directory', file=sys.stderr); sys.exit(4)", 60.0), "exit code 4: no such"),
         (("import time; time.sleep(600)", 0.05), "took longer than"),
     ],
     indirect=["console"],

@@ -1,8 +1,10 @@
 """The health page's report: what services say, what they leave open, the last reconciliation, and who may see it."""
 
 import json
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 import pytest
@@ -13,7 +15,11 @@ from starlette.requests import Request
 from openspot.engine_client.administrators import EngineSessions
 from openspot.http.api_keys.networks import AllowedNetworks
 from openspot.http.policy import Permission
+from openspot.kit.alone import alone
+from openspot.kit.backup_outcome import LAST
+from openspot.kit.comparison_outcome import FAILURE, LOCK, REPORT
 from openspot.kit.health import Health
+from openspot.kit.intervals import IntervalSettings
 from openspot.kit.process_ends import ProcessEnd, note_end
 from openspot.web_server.booking import Booking
 from openspot.web_server.console_routes import console_routes
@@ -118,6 +124,32 @@ async def test_the_newest_ends_of_processes_come_first(session: aiohttp.ClientSe
     newest = {"process": "ledger", "title": "Ledger", "atMs": ENDS_SHOWN_MAX, "cause": "signal SIGKILL"}
     assert ends[0] == newest | {"isAsked": False}
     assert [end["atMs"] for end in ends] == list(range(ENDS_SHOWN_MAX, 0, -1))
+
+
+async def test_the_newest_comparison_and_backup_are_shown_with_their_outcome_and_when_the_next_is_due(
+    session: aiohttp.ClientSession, tmp_path: Path
+) -> None:
+    settings = IntervalSettings(data_dir=tmp_path, reconcile_every_s=86_400, backup_every_s=0)
+    reporter = HealthReporter(session, {}, tmp_path, stretched(3), intervals=settings)
+
+    async def works() -> list[dict[str, Any]]:
+        return json.loads(await reporter.report())["works"]
+
+    compared, backed_up = await works()
+    nothing = {"madeAt": None, "failedAt": None, "reason": "", "isLate": False, "begun": None, "differences": None}
+    assert backed_up == nothing | {"work": "backup", "dueAt": None}
+    assert compared == nothing | {"work": "comparison", "dueAt": compared["dueAt"]}
+    assert abs(compared["dueAt"] / 1000 - time.time()) < 600, "it is due now"
+    (tmp_path / REPORT).write_text('{"at": 1000, "report": {"differences": [{}], "unnamed": 2}}', "utf-8")
+    (tmp_path / FAILURE).write_text('{"at": 7000, "error": "no engine"}', "utf-8")
+    (tmp_path / LAST).write_text('{"time": 2.5}', "utf-8")
+    with alone(tmp_path / LOCK, "timetable") as begun:
+        compared, backed_up = await works()
+    assert compared == {
+        "work": "comparison", "madeAt": 1000, "failedAt": 7000, "reason": "no engine", "isLate": True,
+        "begun": {"by": "timetable", "at": begun.at}, "differences": 3, "dueAt": 607_000,
+    }  # fmt: skip
+    assert backed_up == nothing | {"work": "backup", "madeAt": 2500, "dueAt": None}
 
 
 async def test_a_service_that_is_gone_is_silent(

@@ -54,6 +54,8 @@ export interface ReconcileReport {
  */
 export interface Reconcile {
   at: number;
+  /** Who or what began it. Older reports do not say. */
+  startedBy?: string;
   report?: ReconcileReport;
   error?: string;
   failedAt?: number;
@@ -70,16 +72,36 @@ export interface ProcessEnd {
   isAsked: boolean;
 }
 
+/** A work of the timetable: what became of the newest runs, and when the next is due. Times in milliseconds since 1970. */
+export interface PlannedWork {
+  work: "comparison" | "backup";
+  /** The last good run, if there was one. */
+  madeAt: number | null;
+  /** An attempt after it that failed. */
+  failedAt: number | null;
+  /** Why it failed; empty if none did. */
+  reason: string;
+  /** Null if the timetable does not run it. */
+  dueAt: number | null;
+  isLate: boolean;
+  /** Who or what runs it now. */
+  begun: { by: string; at: number } | null;
+  /** What the last comparison found. */
+  differences: number | null;
+}
+
 export interface HealthReport {
   at: number;
   services: ServiceHealth[];
   /** The newest ends of processes, newest first. */
   ends: ProcessEnd[];
   reconcile: Reconcile | null;
-  /** Whether a comparison runs that an operator asked for. */
+  /** Whether a comparison runs. */
   reconciling: boolean;
-  /** Why the last of those left no outcome; empty if it did. */
+  /** Why the last one that an operator asked for left no outcome; empty if it did. */
   failure: string;
+  /** The works of the timetable. A web server of before does not name them. */
+  works?: PlannedWork[];
 }
 
 /** The health of everything, read again every five seconds. Fails with WebServerError. */

@@ -139,6 +139,8 @@ export function meaningOf({ services }: SupervisedProcess): string {
   }
   if (services.includes("web")) return "The pages, this one included, are away until it is back.";
   if (services.includes("ws-edge")) return "Every WebSocket is closed; clients connect again by themselves.";
-  if (services.includes("backup-timetable")) return "A backup that is under way ends and is made again.";
+  if (services.includes("timetable")) {
+    return "A backup or comparison that is under way ends and is made again.";
+  }
   return "What others ask of it waits or fails until it is back.";
 }

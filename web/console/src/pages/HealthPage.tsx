@@ -25,6 +25,7 @@ import { useCan } from "../operator/session.ts";
 import { LastLinesDialog } from "../parts/LogDialog.tsx";
 import { ReasonDialog } from "../parts/ReasonDialog.tsx";
 import { ProcessesCard } from "../parts/ProcessesCard.tsx";
+import { TimetableCard } from "../parts/TimetableCard.tsx";
 import classes from "./HealthPage.module.css";
 
 const STATES: Record<ServiceHealth["state"], { tone: Tone; shape: string; text: string }> = {
@@ -118,7 +119,7 @@ export function HealthPage() {
     <>
       <PageHeader title="Health">
         Every service as it sees itself, what it still has to do, the processes with their restarts and logs,
-        and the last comparison of engine, ledger and rows.
+        the timetable of comparisons and backups, and the last comparison of engine, ledger and rows.
       </PageHeader>
       <Stack gap="md">
         <Card flush>
@@ -140,6 +141,7 @@ export function HealthPage() {
         </Card>
         <ProcessesCard />
         {query.data && query.data.ends.length > 0 && <Restarts ends={query.data.ends} state={query} />}
+        {query.data?.works && <TimetableCard works={query.data.works} now={query.data.at} state={query} />}
         {query.data && <LastReconcile health={query.data} />}
       </Stack>
     </>
@@ -216,8 +218,8 @@ function LastReconcile({ health }: { health: HealthReport }) {
       )}
       {!reconcile && (
         <EmptyState title="Not compared yet">
-          The comparison holds engine, ledger, orders and trades against each other. `openspot reconcile
-          --watch 60` does so every minute.
+          The comparison holds engine, ledger, orders and trades against each other. The timetable makes one
+          by itself (OPENSPOT_RECONCILE_EVERY_S).
         </EmptyState>
       )}
       {reconcile?.error && (
@@ -229,7 +231,7 @@ function LastReconcile({ health }: { health: HealthReport }) {
           </WarningNote>
         </div>
       )}
-      {reconcile && report && <Outcome at={reconcile.at} report={report} />}
+      {reconcile && report && <Outcome at={reconcile.at} by={reconcile.startedBy ?? ""} report={report} />}
     </Card>
   );
 }
@@ -274,7 +276,7 @@ function Unbooked({ count }: { count: number }) {
   );
 }
 
-function Outcome({ at, report }: { at: number; report: ReconcileReport }) {
+function Outcome({ at, by, report }: { at: number; by: string; report: ReconcileReport }) {
   const query = useHealth();
   const found = report.differences.length + report.unnamed;
   return (
@@ -283,7 +285,8 @@ function Outcome({ at, report }: { at: number; report: ReconcileReport }) {
         <Badge tone={found === 0 ? "positive" : "negative"} shape={found === 0 ? "●" : "✕"}>
           {found === 0 ? "No differences" : plural(found, "difference")}
         </Badge>{" "}
-        <TimeText milliseconds={at} />, at event {formatCount(report.engineSequence)}:{" "}
+        <TimeText milliseconds={at} />
+        {by && `, begun by ${by}`}, at event {formatCount(report.engineSequence)}:{" "}
         {plural(report.accounts, "account")}, {plural(report.orders, "order")},{" "}
         {plural(report.trades, "trade")}, {plural(report.entries, "ledger entry", "ledger entries")}
         {report.caughtUp ? "" : "; the mirrors were still behind"}

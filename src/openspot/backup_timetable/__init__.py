@@ -1,1 +1,0 @@
-"""The timetable of backups: a process that runs `openspot backup` every so many seconds (docs/operations/backup.md)."""
