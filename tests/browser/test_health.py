@@ -6,7 +6,9 @@ import signal
 import pytest
 from playwright.sync_api import expect
 
-from openspot.reconcile.report import keep_outcome
+from openspot.kit.alone import Begun, alone
+from openspot.kit.backup_outcome import note_backup, note_failure
+from openspot.kit.comparison_outcome import LOCK, keep_failure
 from openspot.up.child_platform import ChildPlatform
 from openspot.up.services import enabled
 from tests.support.console import Console
@@ -49,9 +51,36 @@ def test_the_button_compares_and_shows_the_differences_also_after_a_failed_compa
     expect(console.page.get_by_role("status").filter(has_text="Comparing…")).to_be_visible()
     expect(console.row("Differences", "unmirrored")).to_contain_text("12.5", timeout=COMPARISON_MS)
     expect(button).to_be_enabled()
-    keep_outcome(platform.settings.data_dir, "the engine does not answer")
+    expect(console.page.get_by_text(", begun by admin,")).to_be_visible()
+    expect(console.row("Timetable", "Comparison of the books")).to_contain_text("difference")
+    keep_failure(platform.settings.data_dir, "the engine does not answer", Begun("timetable", 1))
     expect(console.page.get_by_text("could not be made: the engine does not answer")).to_be_visible()
+    expect(console.row("Timetable", "Comparison of the books")).to_contain_text("Failed")
     expect(console.row("Differences", "unmirrored")).to_contain_text("12.5")
     console.assert_accessible("differences")
     console.page.set_viewport_size({"width": 390, "height": 844})
     console.assert_fits("differences, 390")
+
+
+def test_the_timetable_shows_what_became_of_the_last_runs_and_what_is_due(
+    console: Console, platform: ChildPlatform
+) -> None:
+    data_dir = platform.settings.data_dir
+    console.open("/health", "Health")
+    comparison, backup = console.row("Timetable", "Comparison of the books"), console.row("Timetable", "Backup")
+    expect(backup).to_contain_text("by no timetable")
+    note_failure(data_dir, "no space left on the disk")
+    expect(backup).to_contain_text("Failed")
+    expect(backup).to_contain_text("no space left on the disk")
+    note_backup(data_dir, "b", "then")
+    expect(backup).to_contain_text("Made")
+    expect(backup).not_to_contain_text("no space")
+    # Another process compares: the button waits for it.
+    with alone(data_dir / LOCK, "the night shift", wait_s=stretched(60)):
+        expect(comparison).to_contain_text(", begun by the night shift")
+        expect(console.page.get_by_role("status").filter(has_text="Comparing…")).to_be_visible()
+        console.assert_accessible("the timetable while a comparison runs")
+    expect(comparison).not_to_contain_text("the night shift")
+    expect(console.page.get_by_role("button", name="Compare now")).to_be_enabled()
+    console.page.set_viewport_size({"width": 390, "height": 844})
+    console.assert_fits("timetable, 390")

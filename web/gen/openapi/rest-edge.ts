@@ -5051,7 +5051,7 @@ export interface components {
          * @description What may be wrong.
          * @enum {string}
          */
-        AlertKind: "disk_low" | "service_down" | "service_restarted" | "consumer_lags" | "breaker_open" | "books_differ" | "house_account_low" | "price_disputed" | "price_stale" | "logins_fail" | "large_withdrawal" | "documents_fill" | "market_interrupted";
+        AlertKind: "disk_low" | "service_down" | "service_restarted" | "consumer_lags" | "breaker_open" | "books_differ" | "comparison_fails" | "comparison_late" | "backup_fails" | "backup_late" | "house_account_low" | "price_disputed" | "price_stale" | "logins_fail" | "large_withdrawal" | "documents_fill" | "market_interrupted";
         /**
          * AlertResponse
          * @description One alert: what it means, and its state.
