@@ -2,9 +2,10 @@
 
 import os
 import signal
+from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from openspot.kit.alone import Begun, alone
 from openspot.kit.backup_outcome import note_backup, note_failure
@@ -17,8 +18,23 @@ from tests.support.waiting import stretched
 
 pytestmark = pytest.mark.proof
 
+NEXT_MS = 4_087_972_800_000
+"""Noon of 17 July 2099."""
 COMPARISON_MS = 1000 * stretched(180)
 """A comparison starts a command of its own and lets the mirrors catch up."""
+
+
+def due(**times: int) -> Callable[[Route], None]:
+    """Answers with the platform's own report, in which the works are due at these times."""
+
+    def answer(route: Route) -> None:
+        response = route.fetch()
+        report = response.json()
+        for work in report["works"]:
+            work["dueAt"] = times[work["work"]]
+        route.fulfill(response=response, json=report)
+
+    return answer
 
 
 def test_every_service_is_shown_and_one_that_hangs_is_named(console: Console, platform: ChildPlatform) -> None:
@@ -69,6 +85,7 @@ def test_the_timetable_shows_what_became_of_the_last_runs_and_what_is_due(
     console.open("/health", "Health")
     comparison, backup = console.row("Timetable", "Comparison of the books"), console.row("Timetable", "Backup")
     expect(backup).to_contain_text("by no timetable")
+    expect(comparison).to_contain_text("by no timetable")
     note_failure(data_dir, "no space left on the disk")
     expect(backup).to_contain_text("Failed")
     expect(backup).to_contain_text("no space left on the disk")
@@ -81,6 +98,10 @@ def test_the_timetable_shows_what_became_of_the_last_runs_and_what_is_due(
         expect(console.page.get_by_role("status").filter(has_text="Comparing…")).to_be_visible()
         console.assert_accessible("the timetable while a comparison runs")
     expect(comparison).not_to_contain_text("the night shift")
+    # This platform's timetable runs nothing, so the report is changed on its way to the page.
+    console.page.route("**/console/health.json", due(comparison=NEXT_MS, backup=1))
+    expect(comparison).to_contain_text("17 Jul 2099")
+    expect(backup).to_contain_text("due now")
     expect(console.page.get_by_role("button", name="Compare now")).to_be_enabled()
     console.page.set_viewport_size({"width": 390, "height": 844})
     console.assert_fits("timetable, 390")

@@ -18,11 +18,16 @@ def child_platform(
     """A platform that is not started yet; `environment` replaces the settings that are chosen here.
 
     Its database does not sync, as no test cuts the power: a sync takes milliseconds, and a start makes thousands. Its
-    requests have time: other platforms run beside it, and a login that the database delays is no failure.
+    requests have time: other platforms run beside it, and a login that the database delays is no failure. Its timetable
+    compares nothing: a comparison that a test asks for would be refused beside another one.
     """
     given = free_ports(lasting=True) | {"nats_port": free_port(lasting=True)}
     ports = {variable(name, PlatformSettings): str(port) for name, port in given.items()}
-    chosen = ports | {"OPENSPOT_EMBEDDED_POSTGRES_SYNCED": "false", "OPENSPOT_REQUEST_TIMEOUT_S": str(stretched(10))}
+    chosen = ports | {
+        "OPENSPOT_EMBEDDED_POSTGRES_SYNCED": "false",
+        "OPENSPOT_REQUEST_TIMEOUT_S": str(stretched(10)),
+        "OPENSPOT_RECONCILE_EVERY_S": "0",
+    }
     return ChildPlatform(data_dir, chosen | (environment or {}), arguments=arguments)
 
 
