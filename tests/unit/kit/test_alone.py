@@ -1,5 +1,6 @@
 """A lock of the data directory: one process holds it, others see who, and a kill frees it."""
 
+import fcntl
 import json
 import signal
 import subprocess
@@ -8,10 +9,12 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from openspot.kit.alone import Begun, BusyError, alone, under_way
+from openspot.kit import alone as alone_module
+from openspot.kit.alone import BRIEFLY_S, Begun, BusyError, alone, under_way
 from tests.support.waiting import eventually
 
 HOLDS = """
@@ -48,25 +51,16 @@ async def test_others_are_refused_and_see_who_it_is_until_the_holder_is_killed(
     assert under_way(path) is None
 
 
-def test_a_lock_that_somebody_only_looks_at_is_not_taken(tmp_path: Path) -> None:
-    path, ends = tmp_path / "work.lock", threading.Event()
+def test_a_lock_that_somebody_only_looks_at_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "work.lock"
     path.touch()
-
-    def look() -> None:
-        while not ends.is_set():
-            under_way(path)
-
-    lookers = [threading.Thread(target=look) for _ in range(2)]
-    for looker in lookers:
-        looker.start()
-    try:
-        for _ in range(200):
-            with alone(path, "me", wait_s=60):
-                pass
-    finally:
-        ends.set()
-        for looker in lookers:
-            looker.join()
+    looker = path.open("rb")
+    fcntl.flock(looker, fcntl.LOCK_SH)
+    monkeypatch.setattr(alone_module, "time", SimpleNamespace(**vars(time) | {"sleep": lambda _: looker.close()}))
+    with alone(path, "me", wait_s=60) as begun:
+        assert begun.by == "me"
+    assert looker.closed
+    assert BRIEFLY_S > 0, "without a wait, a look at the moment of the start would end the work"
 
 
 def test_one_that_waits_gets_it_when_the_other_has_ended(tmp_path: Path) -> None:
