@@ -127,8 +127,8 @@ def pages(pool: Any, rows: int) -> dict[str, Callable[[], Awaitable[Sequence[Any
     async def trades_of(after: OwnTradePosition | None = None) -> Sequence[Any]:
         return (await orders.trades_of(USER, OwnTradeFilter(), LIMIT, after))[0]
 
-    async def entries_of(before: int | None = None) -> Sequence[Any]:
-        return (await ledger.history(USER, None, before, LIMIT)).entries
+    async def entries_of(before: int | None = None, **span: datetime) -> Sequence[Any]:
+        return (await ledger.history(USER, None, before, LIMIT, **span)).entries
 
     async def deposits_of() -> Sequence[Any]:
         return (await deposits.deposits(USER, None, LIMIT, None))[0]
@@ -161,6 +161,7 @@ def pages(pool: Any, rows: int) -> dict[str, Callable[[], Awaitable[Sequence[Any
         "trades, half way back": lambda: trades_of(OwnTradePosition(middle, "maker")),
         "ledger entries": entries_of,
         "ledger entries, half way back": lambda: entries_of(middle),
+        "ledger entries of some days": lambda: entries_of(since=BEGIN, until=BEGIN + timedelta(seconds=rows - LIMIT)),
         "deposits": deposits_of,
     }
 

@@ -34,6 +34,7 @@ from openspot.ledger.schemas import (
     checked_credit_or_debit,
     checked_lock_or_unlock,
     history_position,
+    history_span,
 )
 from openspot.ledger.store import LedgerStore
 
@@ -151,10 +152,17 @@ class RequestHandlers:
         """A page of a user's entries, newest first."""
         try:
             before = history_position(request)
+            since, until = history_span(request)
             async with self._history_queries:
                 page = await with_retries(
                     lambda: self._store.history(
-                        request.user_id, request.asset, before, request.limit, request.entry_type
+                        request.user_id,
+                        request.asset,
+                        before,
+                        request.limit,
+                        request.entry_type,
+                        since=since,
+                        until=until,
                     )
                 )
         except _EXPECTED as error:

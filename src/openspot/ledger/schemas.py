@@ -1,6 +1,7 @@
 """Checks of requests. Each returns the checked values, or raises an error that names the field and the reason."""
 
 import re
+from datetime import datetime
 
 from openspot.contracts.messages import (
     LedgerBalancesRequest,
@@ -12,9 +13,12 @@ from openspot.contracts.refusals import InvalidRequestError, RefusalCode
 from openspot.domain.ids import EXTERNAL_ACCOUNT_ID, PARTICIPANT_ID_TEXT, REFERENCE_TEXT, RESERVED_SUFFIXES
 from openspot.domain.money import MoneyError, parse_decimal, to_amount
 from openspot.domain.symbol import CURRENCY_TEXT
+from openspot.kit.clock import datetime_from_ms
 from openspot.ledger.changes import CreditOrDebit, LockOrUnlock
 
 HISTORY_LIMIT_MAX = 1000
+TIME_MS_MAX = 253_402_300_799_999
+"""The last millisecond of the year 9999."""
 _KIND_TEXT = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 _CURSOR_TEXT = re.compile(r"[0-9]{1,18}")
 
@@ -75,6 +79,19 @@ def history_position(request: LedgerHistoryRequest) -> int | None:
     if not _CURSOR_TEXT.fullmatch(request.cursor):
         raise InvalidRequestError("cursor is not one that this list gave", RefusalCode.INVALID_CURSOR)
     return int(request.cursor)
+
+
+def history_span(request: LedgerHistoryRequest) -> tuple[datetime | None, datetime | None]:
+    """Return the moments from and until which the entries were made, None for no bound. Raises InvalidRequestError."""
+    return _moment("from", request.since), _moment("to", request.until)
+
+
+def _moment(field: str, milliseconds: int | None) -> datetime | None:
+    if milliseconds is None:
+        return None
+    if not 0 <= milliseconds <= TIME_MS_MAX:
+        raise InvalidRequestError(f"{field} must be a time from 1970 on and before the year 10000")
+    return datetime_from_ms(milliseconds)
 
 
 def _user(user_id: str) -> None:

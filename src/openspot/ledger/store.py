@@ -13,6 +13,7 @@ The statements on accounts, entries, locks and waiting events are in `statements
 
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
+from datetime import datetime
 from typing import NamedTuple
 
 import asyncpg
@@ -96,6 +97,8 @@ _HISTORY = """
         SELECT * FROM ledger_entries
         WHERE user_id = account.user_id AND asset = account.asset AND entry_id < $3
             AND ($5::text IS NULL OR entry_type = $5)
+            AND ($6::timestamptz IS NULL OR created_at >= $6)
+            AND ($7::timestamptz IS NULL OR created_at < $7)
         ORDER BY entry_id DESC LIMIT $4
     ) AS entry
     WHERE account.user_id = $1 AND ($2::text IS NULL OR account.asset = $2)
@@ -276,11 +279,22 @@ class LedgerStore:
         return balances
 
     async def history(
-        self, user_id: str, asset: str | None, before: int | None, limit: int, entry_type: str | None = None
+        self,
+        user_id: str,
+        asset: str | None,
+        before: int | None,
+        limit: int,
+        entry_type: str | None = None,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
     ) -> HistoryPage:
-        """The newest `limit` entries with ids below `before`, of one type if it is given."""
+        """The newest `limit` entries with ids below `before`, of one type if it is given.
+
+        They were made at `since` or later and before `until`; None bounds nothing.
+        """
         first = _ENTRY_ID_MAX if before is None else before
-        rows = await self._pool.fetch(_HISTORY, user_id, asset, first, limit + 1, entry_type)
+        rows = await self._pool.fetch(_HISTORY, user_id, asset, first, limit + 1, entry_type, since, until)
         entries = [
             LedgerHistoryEntry(
                 transaction_id=row["transaction_id"],

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from openspot.contracts.messages import (
 )
 from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.kit.bus import Bus
-from openspot.kit.clock import system_clock
+from openspot.kit.clock import ms_from_datetime, system_clock
 from openspot.ledger.handlers import UNAVAILABLE, RequestHandlers
 from openspot.ledger.metrics import NEGATIVE_BALANCES
 from openspot.ledger.outbox import BalanceEvents
@@ -356,12 +357,35 @@ async def test_a_full_last_page_has_no_cursor_and_no_user_has_no_entries(bus: Bu
     assert await history(bus, LedgerHistoryRequest("nobody")) == LedgerHistoryReply([])
 
 
+async def test_a_history_of_some_days_goes_on_where_entries_have_the_same_time(bus: Bus, pool: asyncpg.Pool) -> None:
+    for number in range(1, 7):
+        await credit(bus, posting(f"tx{number}", asset=("USD", "BTC")[number % 2]))
+    noon = datetime(2026, 1, 2, 12, tzinfo=UTC)
+    # The first is older than the days, the last younger; the others were made at one moment.
+    times = "CASE transaction_id WHEN 'tx1' THEN -1 WHEN 'tx6' THEN 1 ELSE 0 END"
+    await pool.execute(f"UPDATE ledger_entries SET created_at = $1::timestamptz + {times} * interval '1 ms'", noon)
+    since = ms_from_datetime(noon)
+    found, cursor = [], None
+    while True:
+        request = LedgerHistoryRequest("ann", limit=1, cursor=cursor, since=since, until=since + 1)
+        page = await history(bus, request)
+        found += [entry.transaction_id for entry in page.entries]
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+    assert found == ["tx5", "tx4", "tx3", "tx2"]
+    older = await history(bus, LedgerHistoryRequest("ann", until=since))
+    younger = await history(bus, LedgerHistoryRequest("ann", since=since + 1))
+    assert [[entry.transaction_id for entry in page.entries] for page in (older, younger)] == [["tx1"], ["tx6"]]
+
+
 async def test_a_history_request_that_is_not_sound_is_refused_naming_the_field(bus: Bus) -> None:
     for request, field in (
         (LedgerHistoryRequest("ann", limit=0), "limit"),
         (LedgerHistoryRequest("ann", cursor="x"), "cursor"),
         (LedgerHistoryRequest("", cursor="1"), "userId"),
         (LedgerHistoryRequest("ann", "-"), "asset"),
+        (LedgerHistoryRequest("ann", since=-1), "from"),
     ):
         reply = await history(bus, request)
         assert (reply.error or "").startswith(f"{field} ")

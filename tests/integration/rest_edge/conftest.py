@@ -12,13 +12,18 @@ something, needs an edge that has seen nothing before, or counts what an edge do
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 import pytest
 
+from openspot.contracts import subjects
+from openspot.contracts.messages import LedgerHistoryReply, LedgerHistoryRequest
 from openspot.kit.bus import Bus
 from openspot.kit.mail.transports import MAILBOX_NAME
 from openspot.kit.settings import Settings
+from openspot.ledger.handlers import RequestHandlers
+from openspot.ledger.store import LedgerStore
 from tests.support.background_platform import Background, in_background
 from tests.support.databases import TestDatabases, empty_tables
 from tests.support.fake_engine_http import FakeEngineHttp
@@ -80,6 +85,17 @@ async def router(bus: Bus) -> FakeRouter:
     fake = FakeRouter(bus)
     await fake.start()
     return fake
+
+
+@pytest.fixture
+async def ledger(bus: Bus, pool: asyncpg.Pool) -> None:
+    """A ledger that tells its entries."""
+    nothing: Any = None
+    answer = RequestHandlers(LedgerStore(pool), nothing).history
+    await bus.serve(
+        subjects.LEDGER_HISTORY_GET, subjects.LEDGER_QUEUE, LedgerHistoryRequest, answer, LedgerHistoryReply.refused
+    )
+    await bus.check()
 
 
 @pytest.fixture

@@ -36,6 +36,7 @@ SHAPES = {
     "trades, half way back": TRADES,
     "ledger entries": ENTRIES,
     "ledger entries, half way back": ENTRIES,
+    "ledger entries of some days": ENTRIES,
     "deposits": {
         "custody_deposits_of_user",
         "ledger_entries_deposits",

@@ -10,9 +10,11 @@ import asyncpg
 
 from openspot.http.operators import OperatorRole
 from openspot.kit.clock import utc_now
+from openspot.rest_edge.identity.activity.log import ActivityLog
 from openspot.rest_edge.identity.credentials.store import AuthStore, NewSession, User
+from openspot.rest_edge.notifications.store import NotificationStore
 from openspot.rest_edge.operators.adjustments.store import ADJUSTMENTS, AdjustmentFilter
-from openspot.rest_edge.operators.lists.listings import DEPOSITS, PAYMENTS, WITHDRAWALS, ListFilter
+from openspot.rest_edge.operators.lists.listings import DEPOSITS, PAYMENTS, WITHDRAWALS, ListFilter, ListPosition
 from openspot.rest_edge.operators.pending import store as requests
 from openspot.rest_edge.operators.pending.rules import RequestStatus
 from openspot.rest_edge.operators.pending.store import RequestFilter
@@ -20,6 +22,7 @@ from openspot.rest_edge.operators.spans import Span
 from openspot.rest_edge.operators.treasury.flow_store import FLOWS, FlowFilter
 from openspot.rest_edge.operators.treasury.store import TRANSFERS, HouseTransferFilter
 from openspot.rest_edge.operators.users.search import FOUND, FOUND_MAX, newest, search
+from openspot.rest_edge.operators.users.store import notes_of
 from openspot.rest_edge.operators.verification.store import queue
 from tests.support.authenticator import enable_mfa, log_in, register
 from tests.support.edge_operators import make_operator
@@ -123,14 +126,30 @@ async def test_a_search_says_that_there_are_more_than_it_shows(pool: asyncpg.Poo
     assert (len({user.user_id for user in found}), is_complete) == (FOUND_MAX, False)
 
 
+async def test_days_of_a_users_own_lists_are_read_along_their_order(edge: RestClient, pool: asyncpg.Pool) -> None:
+    recording, day = RecordingPool(pool), Span(utc_now() - timedelta(days=1), utc_now())
+    nothing: Any = None
+    await ActivityLog(recording, nothing).page("u1", 50, 7, since=day.since, until=day.until)
+    await NotificationStore(recording, nothing, nothing).page("u1", 50, 7, since=day.since, until=day.until)
+    await notes_of(recording, "u1", day, 50, 7)
+    indexes = ("user_activity_user", "notifications_user", "user_notes_of_user")
+    async with pool.acquire() as connection, connection.transaction():
+        await connection.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off")
+        await connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+        for index, (text, values) in zip(indexes, recording.issued, strict=True):
+            plan = "\n".join(row[0] for row in await connection.fetch(f"EXPLAIN {text}", *values))
+            assert f" using {index} " in plan and "Sort" not in plan, plan
+
+
 async def test_a_search_and_every_list_read_indexes(edge: RestClient, pool: asyncpg.Pool) -> None:
     queries: list[tuple[str, list[Any]]] = [(FOUND, ["eve@", "eve@", "eveA", True, ["eve@"], "eve", "evf", 7])]
+    recording, day = RecordingPool(pool), Span(utc_now() - timedelta(days=1), utc_now())
+    after = (utc_now(), "x")
     for listing in (WITHDRAWALS, DEPOSITS, PAYMENTS):
         queries.append(listing.query(ListFilter(), None, 50))
         queries.append(listing.query(ListFilter(user_id="u1"), None, 50))
+        queries.append(listing.query(ListFilter("u1", since=day.since, until=day.until), ListPosition(*after), 50))
     queries.append(WITHDRAWALS.query(ListFilter(assignee="user:ada"), None, 50))
-    recording, day = RecordingPool(pool), Span(utc_now() - timedelta(days=1), utc_now())
-    after = (utc_now(), "x")
     await newest(recording, 50, after, day)
     await queue(recording, "pending", day, 50, after)
     await queue(recording, "pending", day, 50, after, "u1")

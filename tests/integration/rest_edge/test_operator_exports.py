@@ -42,6 +42,10 @@ LISTS = (
     Listed("treasury/transfers", "house_transfers", "id", "id"),
     Listed("users/eve/orders", "orders", "orderId", "order_id"),
     Listed("users/eve/trades", "trades", "tradeId", "trade_id"),
+    Listed("users/eve/transactions", "transactions", "transactionId", "transaction_id"),
+    Listed("users/x1/activity", "activity", "address", "address"),
+    Listed("users/x1/notifications", "notifications", "id", "id"),
+    Listed("users/x1/notes", "notes", "author", "author"),
 )
 
 
@@ -72,6 +76,24 @@ async def fill(pool: asyncpg.Pool) -> None:
                 pool, "trades", {"buyer_id": owner}, trade_id=f"trade-{owner}-{number}", sequence=first + number,
                 seller_id="house:x", taker_side="buy", executed_at=at, symbol=FORMULA,
             )  # fmt: skip
+            await insert(
+                pool, "ledger_entries", {"user_id": owner}, transaction_id=f"entry-{owner}-{number}", created_at=at,
+                asset="BTC", amount="-0.000000000000000001", balance="2.5", reference_id=FORMULA,
+            )  # fmt: skip
+    for owner in ("eve", "bob"):
+        await insert(pool, "ledger_accounts", {"user_id": owner}, asset="BTC")
+    for number in range(1, ROWS + 1):
+        at = f"2026-01-0{number}T12:00:00Z"
+        for owner in ("x1", "x2"):
+            user = {"user_id": owner}
+            await insert(
+                pool, "user_activity", user, kind="logged_in", address=f"192.0.2.{number}", user_agent=FORMULA,
+                created_at=at,
+            )  # fmt: skip
+            await insert(
+                pool, "notifications", user, notification_id=f"notice-{owner}-{number}", text=FORMULA, created_at=at,
+            )  # fmt: skip
+            await insert(pool, "user_notes", user, author=f"user:{number}", text=FORMULA, created_at=at)
     await pool.execute(
         "INSERT INTO user_locks VALUES ('x1', 'login', 'r', 'by', now()), ('x1', 'withdrawals', 'r', 'by', now())"
     )
@@ -89,6 +111,7 @@ async def downloaded(edge: RestClient, path: str) -> tuple[int, Mapping[str, str
         return response.status, response.headers, await response.read()
 
 
+@pytest.mark.usefixtures("ledger")
 @pytest.mark.parametrize("listed", LISTS, ids=lambda listed: listed.name)
 async def test_a_list_is_narrowed_by_time_and_saved_with_every_row_once(
     edge: RestClient, pool: asyncpg.Pool, listed: Listed, monkeypatch: pytest.MonkeyPatch
@@ -141,6 +164,7 @@ async def test_support_reads_the_lists_and_saves_none(edge: RestClient, pool: as
     assert await pool.fetchval("SELECT count(*) FROM operator_actions") == 0
 
 
+@pytest.mark.usefixtures("ledger")
 async def test_files_have_exact_amounts_moments_and_what_a_row_has_several_of(
     edge: RestClient, pool: asyncpg.Pool
 ) -> None:
@@ -172,6 +196,12 @@ async def test_files_have_exact_amounts_moments_and_what_a_row_has_several_of(
     assert "fills" not in order
     trade = await oldest("users/eve/trades")
     assert (trade["executed_at"], trade["side"], trade["sequence"]) == (noon, "buy", 1)
+    entry = await oldest("users/eve/transactions")
+    assert (entry["created_at"], entry["amount"], entry["balance"]) == (noon, Decimal("-1e-18"), Decimal("2.5"))
+    happened = await oldest("users/x1/activity")
+    assert (happened["created_at"], happened["kind"], happened["user_agent"]) == (noon, "logged_in", FORMULA)
+    note = await oldest("users/x1/notes")
+    assert (note["created_at"], note["author"], note["text"]) == (noon, "user:1", FORMULA)
 
 
 async def test_a_verification_that_changes_while_its_file_is_read_is_not_met_again(

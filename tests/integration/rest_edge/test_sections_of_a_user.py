@@ -1,17 +1,13 @@
 """The sections of one user in the operators' routes: each has the rows of that user, all of them, and nobody else's."""
 
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import asyncpg
 import pytest
 
-from openspot.contracts import subjects
-from openspot.contracts.messages import LedgerHistoryReply, LedgerHistoryRequest
 from openspot.http.operators import OperatorRole
-from openspot.kit.bus import Bus
 from openspot.kit.clock import iso_of
-from openspot.ledger.handlers import RequestHandlers
-from openspot.ledger.store import LedgerStore
 from tests.support.authenticator import PASSWORD, log_in, register
 from tests.support.edge_operators import make_operator
 from tests.support.fake_engine_http import FakeEngineHttp
@@ -78,23 +74,12 @@ async def filled(edge: RestClient, pool: asyncpg.Pool, email: str, first: int) -
     })  # fmt: skip
 
 
-@pytest.fixture
-async def ledger(bus: Bus, pool: asyncpg.Pool) -> None:
-    """A ledger that tells its entries."""
-    nothing: Any = None
-    answer = RequestHandlers(LedgerStore(pool), nothing).history
-    await bus.serve(
-        subjects.LEDGER_HISTORY_GET, subjects.LEDGER_QUEUE, LedgerHistoryRequest, answer, LedgerHistoryReply.refused
-    )
-    await bus.check()
-
-
-async def walked(edge: RestClient, path: str, limit: int) -> list[dict[str, Any]]:
+async def walked(edge: RestClient, path: str, limit: int, span: str = "") -> list[dict[str, Any]]:
     """All rows of a list, page by page. Every page but the last is full."""
     rows: list[dict[str, Any]] = []
     cursor = ""
     while True:
-        reply = await edge("GET", f"{path}?limit={limit}{cursor}")
+        reply = await edge("GET", f"{path}?limit={limit}{span}{cursor}")
         assert reply.status == 200, reply.body
         rows += reply.body
         if "X-Next-Cursor" not in reply.headers:
@@ -127,6 +112,35 @@ async def test_each_section_shows_all_rows_of_its_user_and_nobody_elses(edge: Re
     for section in SECTIONS:
         reply = await edge("GET", f"/operator/users/nobody/{section}")
         assert (reply.status, reply.body) == (200, []), section
+
+
+@pytest.mark.usefixtures("ledger")
+async def test_a_section_of_some_days_is_read_on_where_rows_have_the_same_time(
+    edge: RestClient, pool: asyncpg.Pool
+) -> None:
+    edge.token = None
+    users = [await filled(edge, pool, EVE, 1), await filled(edge, pool, BOB, 11)]
+    await make_operator(edge, pool, ADA, OperatorRole.SUPPORT)
+    for user in users:
+        for text in reversed(user.shown["notes"]):
+            assert (await edge("POST", f"/operator/users/{user.user_id}/notes", {"text": text})).status == 201
+    noon = datetime(2026, 1, 2, 12, tzinfo=UTC)
+    times = {
+        "orders": ("orders", "created_at"), "trades": ("trades", "executed_at"),
+        "activity": ("user_activity", "created_at"), "notifications": ("notifications", "created_at"),
+        "notes": ("user_notes", "created_at"), "transactions": ("ledger_entries", "created_at"),
+    }  # fmt: skip
+    assert times.keys() == SECTIONS.keys() - WHOLE
+    for table, column in times.values():
+        await pool.execute(f"UPDATE {table} SET {column} = $1", noon)
+    for section in times:
+        path, shown = f"/operator/users/{users[0].user_id}/{section}", users[0].shown[section]
+        for limit in (1, 2, 100):
+            # The first moment counts, the last does not.
+            rows = await walked(edge, path, limit, "&from=2026-01-02T12:00:00Z&to=2026-01-02T12:00:00.001Z")
+            assert [row[SECTIONS[section]] for row in rows] == shown, (section, limit)
+        for beside in ("from=2026-01-02T12:00:00.001Z", "to=2026-01-02T12:00:00Z"):
+            assert (await edge("GET", f"{path}?{beside}")).body == [], (section, beside)
 
 
 @pytest.mark.usefixtures("ledger")
@@ -224,8 +238,14 @@ async def test_movements_are_the_ledgers_entries_with_the_balance_after_each(
         }
         for number, (transaction, asset, amount, balance, kind) in reversed([*enumerate(entries, 1)])
     ]  # fmt: skip
-    refused = await edge("GET", "/operator/users/mover/transactions?cursor=zzz")
-    assert (refused.status, refused.message) == (400, ["cursor is not one that this list gave"])
+    path = "/operator/users/mover/transactions"
+    for query, reason in (
+        ("cursor=zzz", "cursor is not one that this list gave"),
+        # It is rounded to the first millisecond of the year 10000, which no message can name.
+        ("to=9999-12-31T23:59:59.9999Z", "to must be a time from 1970 on and before the year 10000"),
+    ):
+        refused = await edge("GET", f"{path}?{query}")
+        assert (refused.status, refused.message) == (400, [reason])
 
 
 async def test_without_the_ledger_movements_answer_503(edge: RestClient, pool: asyncpg.Pool) -> None:

@@ -1,5 +1,6 @@
 """What requests must look like."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ from openspot.ledger.schemas import (
     checked_credit_or_debit,
     checked_lock_or_unlock,
     history_position,
+    history_span,
 )
 from tests.support.ledger import posting
 
@@ -121,6 +123,22 @@ def test_balances_need_a_user_and_perhaps_an_asset() -> None:
 def test_a_history_page_begins_at_the_cursor() -> None:
     assert history_position(LedgerHistoryRequest("ann")) is None
     assert history_position(LedgerHistoryRequest("ann", "BTC", 1000, "42")) == 42
+
+
+def test_a_history_page_has_the_entries_of_a_span() -> None:
+    assert history_span(LedgerHistoryRequest("ann")) == (None, None)
+    request = LedgerHistoryRequest("ann", since=0, until=253_402_300_799_999)
+    last = datetime(9999, 12, 31, 23, 59, 59, 999_000, tzinfo=UTC)
+    assert history_span(request) == (datetime(1970, 1, 1, tzinfo=UTC), last)
+
+
+@pytest.mark.parametrize("milliseconds", [-1, 253_402_300_800_000])
+def test_a_bound_of_a_history_span_that_no_entry_can_have_is_refused_naming_it(milliseconds: int) -> None:
+    reason = "must be a time from 1970 on and before the year 10000$"
+    with pytest.raises(InvalidRequestError, match=f"^from {reason}"):
+        history_span(LedgerHistoryRequest("ann", since=milliseconds))
+    with pytest.raises(InvalidRequestError, match=f"^to {reason}"):
+        history_span(LedgerHistoryRequest("ann", until=milliseconds))
 
 
 @pytest.mark.parametrize(

@@ -3620,6 +3620,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/operator/users/{userId}/transactions/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A user's ledger entries as a file, newest first
+         * @description Only an operator with the permission `balances.export` may call it. The `standard` limits count the request.
+         */
+        get: operations["export_user_transactions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operator/users/{userId}/sessions": {
         parameters: {
             query?: never;
@@ -3688,6 +3708,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/operator/users/{userId}/activity/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What happened to a user's account as a file, newest first
+         * @description Only an operator with the permission `users.export` may call it. The `standard` limits count the request.
+         */
+        get: operations["export_user_activity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operator/users/{userId}/notifications": {
         parameters: {
             query?: never;
@@ -3700,6 +3740,26 @@ export interface paths {
          * @description Only an operator with the permission `users.read` may call it. The `standard` limits count the request.
          */
         get: operations["list_user_notifications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/users/{userId}/notifications/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a user was told in the last two weeks as a file, newest first
+         * @description Only an operator with the permission `users.export` may call it. The `standard` limits count the request.
+         */
+        get: operations["export_user_notifications"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3726,6 +3786,26 @@ export interface paths {
          * @description Only an operator with the permission `users.annotate` may call it. The `standard` limits count the request. The request leaves an audit record.
          */
         post: operations["add_user_note"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/users/{userId}/notes/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What operators noted about a user as a file, newest first
+         * @description Only an operator with the permission `users.export` may call it. The `standard` limits count the request.
+         */
+        get: operations["export_user_notes"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -27162,6 +27242,10 @@ export interface operations {
                 limit?: number;
                 /** @description Where to go on: `X-Next-Cursor` of the page before */
                 cursor?: string | null;
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
             };
             header?: never;
             path: {
@@ -27220,6 +27304,85 @@ export interface operations {
                 };
             };
             /** @description the ledger does not respond */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    export_user_transactions: {
+        parameters: {
+            query: {
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
+                /** @description Why the file is made; the trail keeps it */
+                reason: string;
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the user */
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "text/csv": string;
+                    "application/vnd.apache.parquet": string;
+                };
+            };
+            /** @description a parameter is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -27589,6 +27752,10 @@ export interface operations {
                 limit?: number;
                 /** @description Where to go on: `X-Next-Cursor` of the page before */
                 cursor?: string | null;
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
             };
             header?: never;
             path: {
@@ -27657,6 +27824,85 @@ export interface operations {
             };
         };
     };
+    export_user_activity: {
+        parameters: {
+            query: {
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
+                /** @description Why the file is made; the trail keeps it */
+                reason: string;
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the user */
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "text/csv": string;
+                    "application/vnd.apache.parquet": string;
+                };
+            };
+            /** @description a parameter is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     list_user_notifications: {
         parameters: {
             query?: {
@@ -27664,6 +27910,10 @@ export interface operations {
                 limit?: number;
                 /** @description Where to go on: `X-Next-Cursor` of the page before */
                 cursor?: string | null;
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
             };
             header?: never;
             path: {
@@ -27732,6 +27982,85 @@ export interface operations {
             };
         };
     };
+    export_user_notifications: {
+        parameters: {
+            query: {
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
+                /** @description Why the file is made; the trail keeps it */
+                reason: string;
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the user */
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "text/csv": string;
+                    "application/vnd.apache.parquet": string;
+                };
+            };
+            /** @description a parameter is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     list_user_notes: {
         parameters: {
             query?: {
@@ -27739,6 +28068,10 @@ export interface operations {
                 limit?: number;
                 /** @description Where to go on: `X-Next-Cursor` of the page before */
                 cursor?: string | null;
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
             };
             header?: never;
             path: {
@@ -27888,6 +28221,85 @@ export interface operations {
             };
             /** @description the body is not application/json */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    export_user_notes: {
+        parameters: {
+            query: {
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
+                /** @description Why the file is made; the trail keeps it */
+                reason: string;
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the user */
+                userId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "text/csv": string;
+                    "application/vnd.apache.parquet": string;
+                };
+            };
+            /** @description a parameter is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

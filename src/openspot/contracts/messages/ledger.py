@@ -74,7 +74,8 @@ class LedgerLockReply(RefusableReply, frozen=True):
 class LedgerHistoryRequest(Message, frozen=True):
     """Request `ledger.history.get`: a user's ledger entries, newest first. With `entry_type`, only those of that type.
 
-    `cursor` is the `next_cursor` of the page before.
+    `cursor` is the `next_cursor` of the page before. The entries were made at `since` or later and before `until`, in
+    milliseconds since 1970; None bounds nothing.
     """
 
     user_id: str
@@ -82,6 +83,8 @@ class LedgerHistoryRequest(Message, frozen=True):
     limit: int = 100
     cursor: str | None = None
     entry_type: str | None = None
+    since: int | None = None
+    until: int | None = None
 
 
 class LedgerHistoryEntry(Message, frozen=True, kw_only=True):

@@ -159,16 +159,31 @@ class NotificationStore:
             )
         return len(rows)
 
-    async def page(self, user_id: str, limit: int, before: int | None) -> list[KeptNotification]:
-        """At most `limit` of the user's notifications on the screen, newest first, with numbers below `before`."""
+    async def page(
+        self,
+        user_id: str,
+        limit: int,
+        before: int | None,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> list[KeptNotification]:
+        """At most `limit` of the user's notifications on the screen, newest first, with numbers below `before`.
+
+        They are of `since` or later and before `until`; None bounds nothing.
+        """
         rows = await self._pool.fetch(
             """
             SELECT number, notification_id, kind, title, text, created_at FROM notifications
-            WHERE user_id = $1 AND on_screen AND ($3::bigint IS NULL OR number < $3) ORDER BY number DESC LIMIT $2
+            WHERE user_id = $1 AND on_screen AND ($3::bigint IS NULL OR number < $3)
+                AND ($4::timestamptz IS NULL OR created_at >= $4) AND ($5::timestamptz IS NULL OR created_at < $5)
+            ORDER BY number DESC LIMIT $2
             """,
             user_id,
             limit,
             before,
+            since,
+            until,
         )
         return [KeptNotification(**dict(row)) for row in rows]
 

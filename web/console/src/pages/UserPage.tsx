@@ -202,7 +202,7 @@ function tabsOf(
   const notes = (
     <UserNotes
       userId={userId}
-      toolbar={
+      button={
         <Button variant="default" leftSection={<PencilIcon />} onClick={() => ask({ dialog: "note" })}>
           Add a note
         </Button>

@@ -5,14 +5,10 @@ import { type Column, DataTable, type RowAction } from "#lib/components/DataTabl
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
-import { useUrlState } from "#lib/urlState.ts";
 import { explainIfAny } from "../engine/messages.ts";
 import { type Edge, type Schemas, type Slice, slice } from "../operator/client.ts";
 import { useGrowingList, useUserBalances, useUserKeys, useUserSessions } from "../people/queries.ts";
-import { daysOf, spanOf } from "../people/span.ts";
-import { DayFilters, NO_DAYS } from "./DayFilters.tsx";
-import { FilterBar } from "./filters.tsx";
-import { SaveAsFile } from "./SaveAsFile.tsx";
+import { useUserDays } from "./userDays.tsx";
 import classes from "./UserLists.module.css";
 
 const at = (time: string) => <TimeText milliseconds={Date.parse(time)} />;
@@ -177,28 +173,8 @@ const ORDERS: readonly Column<Order>[] = [
   { id: "status", title: "Status", cell: (row) => row.status },
 ];
 
-/** The days of a list of one user, and the way to save it. */
-function useDays(userId: string, list: "orders" | "trades") {
-  const url = useUrlState();
-  const span = spanOf(daysOf(url.parameter));
-  const toolbar = (
-    <>
-      <FilterBar isFiltered={Object.keys(span).length > 0} onClear={() => url.change(NO_DAYS)}>
-        <DayFilters url={url} />
-      </FilterBar>
-      <SaveAsFile
-        path={`users/${encodeURIComponent(userId)}/${list}`}
-        name={`${list}-${userId}`}
-        needs="trades.export"
-        given={{ ...span }}
-      />
-    </>
-  );
-  return { span, toolbar };
-}
-
 export function UserOrders({ userId }: { userId: string }) {
-  const { span, toolbar } = useDays(userId, "orders");
+  const { span, toolbar } = useUserDays(userId, { list: "orders", needs: "trades.export" });
   return (
     <Growing<Order>
       label="Orders"
@@ -236,7 +212,7 @@ const TRADES: readonly Column<Trade>[] = [
 ];
 
 export function UserTrades({ userId }: { userId: string }) {
-  const { span, toolbar } = useDays(userId, "trades");
+  const { span, toolbar } = useUserDays(userId, { list: "trades", needs: "trades.export" });
   return (
     <Growing<Trade>
       label="Trades"
@@ -272,14 +248,20 @@ const MOVEMENTS: readonly Column<Movement>[] = [
 ];
 
 export function UserMovements({ userId }: { userId: string }) {
+  const { span, toolbar } = useUserDays(userId, {
+    list: "transactions",
+    needs: "balances.export",
+    holds: "with references",
+  });
   return (
     <Growing<Movement>
       label="Movements"
-      listKey={["transactions", userId]}
-      read={({ rest }, query, signal) =>
+      toolbar={toolbar}
+      listKey={["transactions", userId, span]}
+      read={({ rest }, place, signal) =>
         slice(
           rest.GET("/api/v1/operator/users/{userId}/transactions", {
-            params: { path: { userId }, query },
+            params: { path: { userId }, query: { ...span, ...place } },
             signal,
           }),
         )
@@ -300,21 +282,27 @@ const ACTIVITY: readonly Column<Activity>[] = [
 ];
 
 export function UserActivity({ userId }: { userId: string }) {
+  const { span, isFiltered, toolbar } = useUserDays(userId, {
+    list: "activity",
+    needs: "users.export",
+    holds: "with addresses and programs",
+  });
   return (
     <Growing<Activity>
       label="Activity"
-      listKey={["activity", userId]}
-      read={({ rest }, query, signal) =>
+      toolbar={toolbar}
+      listKey={["activity", userId, span]}
+      read={({ rest }, place, signal) =>
         slice(
           rest.GET("/api/v1/operator/users/{userId}/activity", {
-            params: { path: { userId }, query },
+            params: { path: { userId }, query: { ...span, ...place } },
             signal,
           }),
         )
       }
       columns={ACTIVITY}
       rowId={(row) => row.id}
-      empty="Nothing happened yet"
+      empty={isFiltered ? "Nothing happened then" : "Nothing happened yet"}
     />
   );
 }
@@ -327,21 +315,29 @@ const NOTICES: readonly Column<Notice>[] = [
 ];
 
 export function UserNotices({ userId }: { userId: string }) {
+  const { span, isFiltered, toolbar } = useUserDays(userId, {
+    list: "notifications",
+    needs: "users.export",
+    holds: "as the user was told",
+  });
   return (
     <Growing<Notice>
       label="Notices"
-      listKey={["notices", userId]}
-      read={({ rest }, query, signal) =>
+      toolbar={toolbar}
+      listKey={["notices", userId, span]}
+      read={({ rest }, place, signal) =>
         slice(
           rest.GET("/api/v1/operator/users/{userId}/notifications", {
-            params: { path: { userId }, query },
+            params: { path: { userId }, query: { ...span, ...place } },
             signal,
           }),
         )
       }
       columns={NOTICES}
       rowId={(row) => row.id}
-      empty="The user was told nothing in the last two weeks"
+      empty={
+        isFiltered ? "The user was told nothing then" : "The user was told nothing in the last two weeks"
+      }
     />
   );
 }
@@ -353,20 +349,34 @@ const NOTES: readonly Column<Note>[] = [
   { id: "text", title: "Note", cell: (row) => row.text },
 ];
 
-export function UserNotes({ userId, toolbar }: { userId: string; toolbar: ReactNode }) {
+/** What operators noted. `button` adds a note. */
+export function UserNotes({ userId, button }: { userId: string; button: ReactNode }) {
+  const { span, isFiltered, toolbar } = useUserDays(userId, {
+    list: "notes",
+    needs: "users.export",
+    holds: "with the names of operators",
+  });
   return (
     <Growing<Note>
       label="Notes"
-      listKey={["notes", userId]}
-      read={({ rest }, query, signal) =>
+      toolbar={
+        <>
+          {toolbar}
+          {button}
+        </>
+      }
+      listKey={["notes", userId, span]}
+      read={({ rest }, place, signal) =>
         slice(
-          rest.GET("/api/v1/operator/users/{userId}/notes", { params: { path: { userId }, query }, signal }),
+          rest.GET("/api/v1/operator/users/{userId}/notes", {
+            params: { path: { userId }, query: { ...span, ...place } },
+            signal,
+          }),
         )
       }
       columns={NOTES}
       rowId={(row) => String(row.id)}
-      empty="Nobody has noted anything"
-      toolbar={toolbar}
+      empty={isFiltered ? "Nobody noted anything then" : "Nobody has noted anything"}
     />
   );
 }

@@ -4,6 +4,7 @@ import { Card } from "#lib/components/Card.tsx";
 import { useUrlState } from "#lib/urlState.ts";
 import { NO_DAYS } from "./DayFilters.tsx";
 import { RequestsTable } from "./RequestsTable.tsx";
+import { useUserDays } from "./userDays.tsx";
 import { UserBalances, UserMovements, UserOrders, UserTrades } from "./UserLists.tsx";
 import { UserDeposits, UserPayments, UserWithdrawals } from "./UserMoney.tsx";
 
@@ -25,11 +26,20 @@ export const moneyTabs = (userId: string): readonly UserTab[] => [
   { name: "payments", title: "Payments", content: <UserPayments userId={userId} /> },
 ];
 
+function UserRequests({ userId }: { userId: string }) {
+  const { span, toolbar } = useUserDays(userId, {
+    list: "requests",
+    needs: "users.export",
+    ofEverybody: true,
+  });
+  return <RequestsTable filter={{ userId, ...span }} toolbar={toolbar} />;
+}
+
 /** What operators asked for. It stays, too. */
 export const requestsTab = (userId: string): UserTab => ({
   name: "requests",
   title: "Requests",
-  content: <RequestsTable filter={{ userId }} />,
+  content: <UserRequests userId={userId} />,
 });
 
 /** The tabs of a user's page: the one that the address names, or else the first, is open. */

@@ -6,7 +6,7 @@ from fastapi import Path, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from openspot.contracts.messages import LedgerHistoryEntry
+from openspot.contracts.messages import LedgerHistoryEntry, LedgerHistoryRequest
 from openspot.http.context import RequestContext, caller, identity_of
 from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit
 from openspot.http.policy import Access, Policy, Scope
@@ -78,7 +78,8 @@ def account_routes(
         limit: Limit = LIMIT_DEFAULT,
         cursor: Cursor = None,
     ) -> Response:
-        page = await accounts.transactions(caller(request).user_id, asset, limit, cursor, entry_type)
+        wanted = LedgerHistoryRequest(caller(request).user_id, asset, limit, cursor, entry_type)
+        page = await accounts.transactions(wanted)
         return page_response(page.entries, page.next_cursor)
 
     @router.get(

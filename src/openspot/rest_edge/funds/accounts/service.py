@@ -13,7 +13,7 @@ from openspot.contracts.refusals import RefusalCode
 from openspot.domain.money import MoneyError, amount_to_text, parse_decimal, to_amount
 from openspot.engine_client.errors import EngineError
 from openspot.engine_client.queries import EngineBalance, EngineQueries
-from openspot.http.errors import HttpError, service_unavailable
+from openspot.http.errors import HttpError, service_unavailable, validation_error
 from openspot.http.lists import unknown_cursor
 from openspot.kit.bus import Bus, RequestFailedError
 from openspot.kit.log import get_logger
@@ -73,18 +73,20 @@ class AccountService:
             log.warning("the ledger cannot tell balances", error=str(error))
         raise service_unavailable("balances cannot be read now")
 
-    async def transactions(
-        self, user_id: str, asset: str | None, limit: int, cursor: str | None, entry_type: str | None = None
-    ) -> LedgerHistoryReply:
-        """A page of the user's ledger entries, newest first. 503 if the ledger does not respond."""
-        request = LedgerHistoryRequest(user_id, asset, limit, cursor, entry_type)
+    async def transactions(self, wanted: LedgerHistoryRequest) -> LedgerHistoryReply:
+        """A page of a user's ledger entries, newest first.
+
+        400 for a cursor that the ledger did not give, and for a time out of its range; 503 if it does not respond.
+        """
         try:
-            reply = await self._bus.request(subjects.LEDGER_HISTORY_GET, request, LedgerHistoryReply)
+            reply = await self._bus.request(subjects.LEDGER_HISTORY_GET, wanted, LedgerHistoryReply)
         except RequestFailedError as error:
             raise service_unavailable("transactions cannot be read now") from error
         if reply.error is not None:
             if reply.code is RefusalCode.INVALID_CURSOR:
                 raise unknown_cursor()
+            if reply.code is RefusalCode.VALIDATION:
+                raise validation_error([reply.error])
             log.warning("the ledger cannot tell transactions", error=reply.error)
             raise service_unavailable("transactions cannot be read now")
         return reply

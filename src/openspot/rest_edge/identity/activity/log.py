@@ -210,17 +210,31 @@ class ActivityLog:
         except OutboxFullError:
             log.error("security mail not queued", user_id=user_id, kind=kind.value)
 
-    async def page(self, user_id: str, limit: int, before: int | None) -> list[Activity]:
-        """At most `limit` entries of a user, newest first, older than the entry `before`."""
+    async def page(
+        self,
+        user_id: str,
+        limit: int,
+        before: int | None,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> list[Activity]:
+        """At most `limit` entries of a user, newest first, older than the entry `before`.
+
+        They were made at `since` or later and before `until`; None bounds nothing.
+        """
         rows = await self._pool.fetch(
             """
             SELECT activity_id, kind, address, user_agent, created_at FROM user_activity
             WHERE user_id = $1 AND ($3::bigint IS NULL OR activity_id < $3)
+                AND ($4::timestamptz IS NULL OR created_at >= $4) AND ($5::timestamptz IS NULL OR created_at < $5)
             ORDER BY activity_id DESC LIMIT $2
             """,
             user_id,
             limit,
             before,
+            since,
+            until,
         )
         return [Activity(**dict(row)) for row in rows]
 

@@ -7,8 +7,8 @@ from fastapi import Query
 from starlette.responses import Response
 
 from openspot.contracts.messages import LedgerHistoryEntry, OrderRecord
-from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit, decode_cursor
-from openspot.http.paging import SerialNumber, respond_with_page
+from openspot.http.lists import LIMIT_DEFAULT, NEXT_CURSOR_HEADER, Cursor, Limit
+from openspot.http.paging import respond_with_page
 from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import json_response, page_response, respond
 from openspot.http.routing import Router
@@ -60,6 +60,9 @@ def user_reading_routes(prefix: str, users: OperatedUsers, views: UserViews, exp
     # What an order made at once is a list, and stands among the trades; no stored order has it.
     order_columns = columns_of(OrderRecord, without={"fills", "fills_truncated"})
     trade_columns = columns_of(OwnTrade)
+    entry_columns = columns_of(LedgerHistoryEntry)
+    activity_columns, notice_columns = columns_of(ActivityResponse), columns_of(NotificationResponse)
+    note_columns = columns_of(NoteResponse)
 
     @router.get("/search", _READ, response=FoundUsersResponse, summary="The users whom a text points at")
     async def search_users(text: SearchQuery) -> Response:
@@ -140,9 +143,20 @@ def user_reading_routes(prefix: str, users: OperatedUsers, views: UserViews, exp
         refusals={503: "the ledger does not respond"}, summary="A user's ledger entries, newest first",
     )  # fmt: skip
     async def list_user_transactions(
-        user_id: UserPath, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+        user_id: UserPath, span: SpanQuery, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
     ) -> Response:
-        return page_response(*await views.transactions(user_id, limit, cursor))
+        return page_response(*await views.transactions(user_id, span, limit, cursor))
+
+    @router.get(
+        "/{userId}/transactions/export", Policy(Access.OPERATOR, permission=Permission.BALANCES_EXPORT),
+        responses=TABLE_FILE, refusals=_BAD, summary="A user's ledger entries as a file, newest first",
+    )  # fmt: skip
+    async def export_user_transactions(user_id: UserPath, span: SpanQuery, file: WantedFileQuery) -> Response:
+        read = partial(views.transactions, user_id, span)
+        filters = {"user": user_id} | span.texts()
+        return await exports.file(
+            "transactions", entry_columns, file, filters, read, needs=Permission.BALANCES_READ_ALL
+        )
 
     @router.get(
         "/{userId}/sessions", Policy(Access.OPERATOR, permission=Permission.SESSIONS_READ),
@@ -162,24 +176,54 @@ def user_reading_routes(prefix: str, users: OperatedUsers, views: UserViews, exp
         "/{userId}/activity", _READ, response=list[ActivityResponse], headers=NEXT_CURSOR_HEADER,
         summary="What happened to a user's account, newest first",
     )  # fmt: skip
-    async def list_user_activity(user_id: UserPath, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None) -> Response:
-        return page_response(*await views.activity(user_id, limit, cursor))
+    async def list_user_activity(
+        user_id: UserPath, span: SpanQuery, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+    ) -> Response:
+        return respond_with_page(await views.activity(user_id, span, limit, cursor))
+
+    @router.get(
+        "/{userId}/activity/export", _EXPORT, responses=TABLE_FILE, refusals=_BAD,
+        summary="What happened to a user's account as a file, newest first",
+    )  # fmt: skip
+    async def export_user_activity(user_id: UserPath, span: SpanQuery, file: WantedFileQuery) -> Response:
+        read = partial(views.activity, user_id, span)
+        filters = {"user": user_id} | span.texts()
+        return await exports.file("activity", activity_columns, file, filters, read, needs=Permission.USERS_READ)
 
     @router.get(
         "/{userId}/notifications", _READ, response=list[NotificationResponse], headers=NEXT_CURSOR_HEADER,
         summary="What a user was told in the last two weeks, newest first",
     )  # fmt: skip
     async def list_user_notifications(
-        user_id: UserPath, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+        user_id: UserPath, span: SpanQuery, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
     ) -> Response:
-        return page_response(*await views.notifications(user_id, limit, cursor))
+        return respond_with_page(await views.notifications(user_id, span, limit, cursor))
+
+    @router.get(
+        "/{userId}/notifications/export", _EXPORT, responses=TABLE_FILE, refusals=_BAD,
+        summary="What a user was told in the last two weeks as a file, newest first",
+    )  # fmt: skip
+    async def export_user_notifications(user_id: UserPath, span: SpanQuery, file: WantedFileQuery) -> Response:
+        read = partial(views.notifications, user_id, span)
+        filters = {"user": user_id} | span.texts()
+        return await exports.file("notifications", notice_columns, file, filters, read, needs=Permission.USERS_READ)
 
     @router.get(
         "/{userId}/notes", _READ, response=list[NoteResponse], headers=NEXT_CURSOR_HEADER,
         summary="What operators noted about a user, newest first",
     )  # fmt: skip
-    async def list_user_notes(user_id: UserPath, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None) -> Response:
-        before = None if cursor is None else decode_cursor(cursor, tuple[SerialNumber])[0]
-        return respond_with_page(await users.notes(user_id, limit, before))
+    async def list_user_notes(
+        user_id: UserPath, span: SpanQuery, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+    ) -> Response:
+        return respond_with_page(await users.notes(user_id, span, limit, cursor))
+
+    @router.get(
+        "/{userId}/notes/export", _EXPORT, responses=TABLE_FILE, refusals=_BAD,
+        summary="What operators noted about a user as a file, newest first",
+    )  # fmt: skip
+    async def export_user_notes(user_id: UserPath, span: SpanQuery, file: WantedFileQuery) -> Response:
+        read = partial(users.notes, user_id, span)
+        filters = {"user": user_id} | span.texts()
+        return await exports.file("notes", note_columns, file, filters, read, needs=Permission.USERS_READ)
 
     return router

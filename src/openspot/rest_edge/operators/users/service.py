@@ -15,7 +15,7 @@ from openspot.domain.ids import withdrawals_lock
 from openspot.engine_client.errors import EngineError
 from openspot.engine_client.queries import EngineQueries
 from openspot.http.errors import HttpError, service_unavailable
-from openspot.http.paging import SERIAL_MAX, Page, page_of, time_and_id_of, time_place
+from openspot.http.paging import Page, page_of, serial_of, time_and_id_of, time_place
 from openspot.kit.bus import Bus, RequestFailedError
 from openspot.kit.clock import iso_of
 from openspot.kit.database import TRANSIENT_ERRORS, Connection, Pool, text_of
@@ -151,9 +151,9 @@ class OperatedUsers:
             raise service_unavailable("balances cannot be read now")
         return side_by_side(engine, ledger)
 
-    async def notes(self, user_id: str, limit: int, before: int | None) -> Page[NoteResponse]:
-        """A page of notes about the user, the newest first."""
-        rows = await store.notes_of(self._pool, user_id, limit + 1, SERIAL_MAX if before is None else before)
+    async def notes(self, user_id: str, span: Span, limit: int, cursor: str | None) -> Page[NoteResponse]:
+        """A page of notes about the user that were written in `span`, the newest first."""
+        rows = await store.notes_of(self._pool, user_id, span, limit + 1, serial_of(cursor))
         return page_of(rows, limit, lambda note: [note.note_id], _note)
 
     # Changing

@@ -8,6 +8,7 @@ from typing import Any
 from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import rows_changed
 from openspot.rest_edge.common.user_limits import UserLimits, limits_of
+from openspot.rest_edge.operators.spans import Span
 
 _OVERVIEW = """
     SELECT users.user_id, email, email_verified_at, display_name, language, time_zone, role, users.created_at,
@@ -120,14 +121,14 @@ async def add_note(connection: Connection, user_id: str, author: str, text: str,
     )
 
 
-async def notes_of(pool: Pool, user_id: str, limit: int, before: int) -> list[UserNote]:
-    """Notes about a user, the newest first, older than `before`."""
+async def notes_of(pool: Pool, user_id: str, span: Span, limit: int, before: int) -> list[UserNote]:
+    """Notes about a user that were written in `span`, the newest first, older than `before`."""
+    values: list[Any] = [user_id, before, limit]
+    conditions = ["user_id = $1", "note_id < $2", *span.conditions("created_at", values)]
     rows = await pool.fetch(
-        "SELECT note_id, author, text, created_at FROM user_notes WHERE user_id = $1 AND note_id < $2"
+        f"SELECT note_id, author, text, created_at FROM user_notes WHERE {' AND '.join(conditions)}"  # noqa: S608
         " ORDER BY note_id DESC LIMIT $3",
-        user_id,
-        before,
-        limit,
+        *values,
     )
     return [UserNote(**dict(row)) for row in rows]
 

@@ -2,18 +2,20 @@
 
 from typing import Any, Literal
 
-from openspot.contracts.messages import LedgerHistoryEntry, OrderRecord
+from openspot.contracts.messages import LedgerHistoryEntry, LedgerHistoryRequest, OrderRecord
 from openspot.http.context import Identity
 from openspot.http.lists import decode_cursor, encode_cursor
-from openspot.http.paging import SerialNumber
+from openspot.http.paging import Page, SerialNumber, page_of, serial_of
 from openspot.http.policy import Access
 from openspot.http.responses import body_of
 from openspot.kit.clock import iso_of
 from openspot.rest_edge.funds.accounts.service import AccountService
-from openspot.rest_edge.identity.activity.log import ActivityLog
+from openspot.rest_edge.identity.activity.log import Activity, ActivityKind, ActivityLog
+from openspot.rest_edge.identity.activity.schemas import ActivityResponse
 from openspot.rest_edge.identity.api_keys.service import ApiKeyService
 from openspot.rest_edge.identity.sessions.session_list import SessionList
-from openspot.rest_edge.notifications.store import NotificationStore
+from openspot.rest_edge.notifications.schemas import NotificationResponse
+from openspot.rest_edge.notifications.store import KeptNotification, NotificationStore
 from openspot.rest_edge.operators.spans import Span
 from openspot.rest_edge.orders.own_trades import OwnTradeFilter, OwnTradePosition
 from openspot.rest_edge.orders.positions import cursor_of, position_of
@@ -64,10 +66,15 @@ class UserViews:
         return rows, None if following is None else encode_cursor(list(following))
 
     async def transactions(
-        self, user_id: str, limit: int, cursor: str | None
-    ) -> tuple[tuple[LedgerHistoryEntry, ...] | list[LedgerHistoryEntry], str | None]:
-        """Entries of the ledger, newest first. Raises HttpError (503) if it does not respond."""
-        page = await self._accounts.transactions(user_id, None, limit, cursor)
+        self, user_id: str, span: Span, limit: int, cursor: str | None
+    ) -> tuple[list[LedgerHistoryEntry], str | None]:
+        """Entries of the ledger that were made in `span`, newest first.
+
+        Raises HttpError: 400 for a cursor that the list did not give, 503 if the ledger does not respond.
+        """
+        since, until = span.milliseconds()
+        wanted = LedgerHistoryRequest(user_id, limit=limit, cursor=cursor, since=since, until=until)
+        page = await self._accounts.transactions(wanted)
         return page.entries, page.next_cursor
 
     async def sessions(self, user_id: str) -> Rows:
@@ -78,36 +85,32 @@ class UserViews:
         """API keys that are not revoked."""
         return [body_of(row) for row in await self._keys.list_of(user_id)]
 
-    async def activity(self, user_id: str, limit: int, cursor: str | None) -> tuple[Rows, str | None]:
-        """Entries of the activity log, newest first."""
-        found = await self._activity.page(user_id, limit + 1, _before(cursor))
-        rows = [
-            {
-                "id": str(entry.activity_id),
-                "kind": entry.kind,
-                "address": entry.address,
-                "userAgent": entry.user_agent,
-                "createdAt": iso_of(entry.created_at),
-            }
-            for entry in found[:limit]
-        ]
-        return rows, encode_cursor([found[limit - 1].activity_id]) if len(found) > limit else None
+    async def activity(self, user_id: str, span: Span, limit: int, cursor: str | None) -> Page[ActivityResponse]:
+        """Entries of the activity log that were made in `span`, newest first."""
+        found = await self._activity.page(user_id, limit + 1, serial_of(cursor), since=span.since, until=span.until)
+        return page_of(found, limit, lambda entry: [entry.activity_id], _activity)
 
-    async def notifications(self, user_id: str, limit: int, cursor: str | None) -> tuple[Rows, str | None]:
-        """Notifications, newest first."""
-        found = await self._notifications.page(user_id, limit + 1, _before(cursor))
-        rows = [
-            {
-                "id": row.notification_id,
-                "kind": row.kind,
-                "title": row.title,
-                "text": row.text,
-                "createdAt": iso_of(row.created_at),
-            }
-            for row in found[:limit]
-        ]
-        return rows, encode_cursor([found[limit - 1].number]) if len(found) > limit else None
+    async def notifications(
+        self, user_id: str, span: Span, limit: int, cursor: str | None
+    ) -> Page[NotificationResponse]:
+        """Notifications of `span`, newest first."""
+        found = await self._notifications.page(
+            user_id, limit + 1, serial_of(cursor), since=span.since, until=span.until
+        )
+        return page_of(found, limit, lambda row: [row.number], _notification)
 
 
-def _before(cursor: str | None) -> int | None:
-    return None if cursor is None else decode_cursor(cursor, tuple[SerialNumber])[0]
+def _activity(entry: Activity) -> ActivityResponse:
+    return ActivityResponse(
+        id=str(entry.activity_id),
+        kind=ActivityKind(entry.kind),
+        address=entry.address,
+        user_agent=entry.user_agent,
+        created_at=iso_of(entry.created_at),
+    )
+
+
+def _notification(row: KeptNotification) -> NotificationResponse:
+    return NotificationResponse(
+        id=row.notification_id, kind=row.kind, title=row.title, text=row.text, created_at=iso_of(row.created_at)
+    )
