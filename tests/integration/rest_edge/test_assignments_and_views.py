@@ -77,12 +77,15 @@ async def test_views_belong_to_their_operator_and_are_bounded(edge: RestClient, 
     assert [row["name"] for row in (await edge("GET", "/operator/views")).body] == ["Large ones"]
     assert (await bob("GET", "/operator/views")).body == []
     assert (await bob("DELETE", f"/operator/views/{saved.body['id']}")).code == "VIEW_NOT_FOUND"
+    for page, query in (("user", "tab=notes&from=2026-01-01"), ("treasury", "tab=outside"), ("reports", "by=month")):
+        other = await bob("POST", "/operator/views", {"page": page, "name": "Mine", "query": query})
+        assert (other.status, other.body["page"], other.body["query"]) == (201, page, query)
     bad_names, bad_queries = (" ", "x" * 65, 1), ("a b", "x" * 1025)
     for bad in (
         {"page": "nothing"}, *({"name": name} for name in bad_names), *({"query": query} for query in bad_queries),
     ):  # fmt: skip
         assert (await edge("POST", "/operator/views", view | bad)).status == 400, bad
-    name = await pool.fetchval("SELECT operator FROM operator_views")
+    name = await pool.fetchval("SELECT operator FROM operator_views WHERE name = 'Large ones'")
     await pool.execute(
         "INSERT INTO operator_views SELECT 'v' || n, $1, 'users', 'n' || n, '', now() FROM generate_series(2, $2) AS n",
         name,

@@ -9738,7 +9738,7 @@ export interface components {
          */
         ViewBody: {
             /** @enum {string} */
-            page: "users" | "verifications" | "approvals" | "adjustments" | "deposits" | "all-withdrawals" | "payments" | "plans" | "withdrawals" | "orders" | "trades" | "balances" | "trail";
+            page: "users" | "verifications" | "approvals" | "adjustments" | "deposits" | "all-withdrawals" | "payments" | "plans" | "withdrawals" | "orders" | "trades" | "balances" | "trail" | "treasury" | "reports" | "user";
             name: string;
             query: string;
         };
@@ -9749,7 +9749,7 @@ export interface components {
         ViewResponse: {
             id: string;
             /** @enum {string} */
-            page: "users" | "verifications" | "approvals" | "adjustments" | "deposits" | "all-withdrawals" | "payments" | "plans" | "withdrawals" | "orders" | "trades" | "balances" | "trail";
+            page: "users" | "verifications" | "approvals" | "adjustments" | "deposits" | "all-withdrawals" | "payments" | "plans" | "withdrawals" | "orders" | "trades" | "balances" | "trail" | "treasury" | "reports" | "user";
             name: string;
             query: string;
             /** Format: date-time */

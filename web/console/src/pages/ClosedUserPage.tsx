@@ -9,6 +9,7 @@ import { WarningNote } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";
 import { useCan } from "../operator/session.ts";
 import { Fact } from "../parts/Fact.tsx";
+import { SavedViews } from "../parts/SavedViews.tsx";
 import { moneyTabs, requestsTab, UserTabs } from "../parts/UserTabs.tsx";
 import type { ClosedUser } from "../people/queries.ts";
 import classes from "./ParticipantPage.module.css";
@@ -22,16 +23,19 @@ export function ClosedUserPage({ user, stale }: { user: ClosedUser; stale: React
       <PageHeader
         title={userId}
         actions={
-          can("audit.read") && (
-            <Button
-              component={Link}
-              href={`/trail?subject=${encodeURIComponent(userId)}`}
-              variant="default"
-              leftSection={<LogIcon />}
-            >
-              What operators did
-            </Button>
-          )
+          <>
+            <SavedViews page="user" />
+            {can("audit.read") && (
+              <Button
+                component={Link}
+                href={`/trail?subject=${encodeURIComponent(userId)}`}
+                variant="default"
+                leftSection={<LogIcon />}
+              >
+                What operators did
+              </Button>
+            )}
+          </>
         }
       />
       {stale}

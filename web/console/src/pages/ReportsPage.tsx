@@ -40,6 +40,7 @@ import { FileFormatChoice } from "../parts/FileFormatChoice.tsx";
 import type { FileFormat } from "../parts/fileFormats.ts";
 import { ChoiceFilter, DayFilter, FilterBar } from "../parts/filters.tsx";
 import { ReasonDialog } from "../parts/ReasonDialog.tsx";
+import { SavedViews } from "../parts/SavedViews.tsx";
 import { isDay } from "../people/span.ts";
 
 const DAY_MS = 86_400_000;
@@ -236,7 +237,7 @@ export function ReportsPage() {
   };
   return (
     <>
-      <PageHeader title="Reports">
+      <PageHeader title="Reports" actions={<SavedViews page="reports" />}>
         Days and months are of UTC. The present day counts until now; all others are closed. A month has the
         days between the two dates alone.
       </PageHeader>

@@ -18,6 +18,7 @@ import { FlowDialog } from "../parts/FlowDialog.tsx";
 import { HouseFlows } from "../parts/HouseFlows.tsx";
 import { AdjustmentBadge } from "../parts/PersonBadges.tsx";
 import { SaveAsFile } from "../parts/SaveAsFile.tsx";
+import { SavedViews } from "../parts/SavedViews.tsx";
 import { LevelDialog, MoveDialog } from "../parts/TreasuryDialogs.tsx";
 import {
   type HouseEntry,
@@ -138,7 +139,7 @@ export function TreasuryPage() {
   const close = () => setAsked(null);
   return (
     <>
-      <PageHeader title="Treasury">
+      <PageHeader title="Treasury" actions={<SavedViews page="treasury" />}>
         The house&apos;s own accounts at engine and ledger, the levels that they should have, and what
         operators moved between them, from outside and to it. No user&apos;s money is moved here.
       </PageHeader>

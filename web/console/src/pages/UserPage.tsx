@@ -15,6 +15,7 @@ import { type Permission, useCan } from "../operator/session.ts";
 import { AdjustmentDialog } from "../parts/AdjustmentDialog.tsx";
 import { Fact } from "../parts/Fact.tsx";
 import { VerificationBadge } from "../parts/PersonBadges.tsx";
+import { SavedViews } from "../parts/SavedViews.tsx";
 import {
   KeysDialog,
   LimitsDialog,
@@ -81,6 +82,11 @@ export function UserPage({ userId }: { userId: string }) {
   // Other pages lead to the dialog by the address.
   const isAdjusted = url.parameter("do") === "adjust" && can("balances.adjust_up");
   const [asked, setAsked] = useState<Asked | null>(isAdjusted ? { dialog: "adjust" } : null);
+  const close = () => {
+    setAsked(null);
+    // A view that is saved later opens no dialog.
+    url.change({ do: null });
+  };
   const user = query.data;
   if (!user) {
     return (
@@ -112,26 +118,29 @@ export function UserPage({ userId }: { userId: string }) {
       <PageHeader
         title={user.email}
         actions={
-          <Menu position="bottom-end">
-            <Menu.Target>
-              <Button variant="default" leftSection={<KebabHorizontalIcon />}>
-                Do something
-              </Button>
-            </Menu.Target>
-            <Menu.Dropdown>
-              {choicesOf(user).map(({ label, needs, asked: next, danger }) => (
-                <Menu.Item
-                  key={label}
-                  disabled={!can(needs)}
-                  title={can(needs) ? undefined : `This needs the permission ${needs}.`}
-                  data-danger={danger}
-                  onClick={() => setAsked(next)}
-                >
-                  {label}
-                </Menu.Item>
-              ))}
-            </Menu.Dropdown>
-          </Menu>
+          <>
+            <SavedViews page="user" />
+            <Menu position="bottom-end">
+              <Menu.Target>
+                <Button variant="default" leftSection={<KebabHorizontalIcon />}>
+                  Do something
+                </Button>
+              </Menu.Target>
+              <Menu.Dropdown>
+                {choicesOf(user).map(({ label, needs, asked: next, danger }) => (
+                  <Menu.Item
+                    key={label}
+                    disabled={!can(needs)}
+                    title={can(needs) ? undefined : `This needs the permission ${needs}.`}
+                    data-danger={danger}
+                    onClick={() => setAsked(next)}
+                  >
+                    {label}
+                  </Menu.Item>
+                ))}
+              </Menu.Dropdown>
+            </Menu>
+          </>
         }
       >
         {user.displayName}
@@ -151,7 +160,7 @@ export function UserPage({ userId }: { userId: string }) {
         </dl>
       </Card>
       <UserTabs tabs={tabsOf(user, setAsked, can)} />
-      {asked && dialogOf(asked, user, () => setAsked(null))}
+      {asked && dialogOf(asked, user, close)}
     </>
   );
 }

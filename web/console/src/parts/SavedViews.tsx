@@ -95,7 +95,10 @@ function SaveDialog({ page, query, onClose }: { page: ViewPage; query: string; o
       onConfirm={() => save.mutate()}
       onClose={onClose}
     >
-      <p>Only you see it. A view of this page that has the name already gets these filters.</p>
+      <p>
+        Only you see it. A view of this page that has the name already gets these filters.
+        {page === "user" && " It opens on the page of every user."}
+      </p>
       <TextInput
         label="Name"
         value={name}
