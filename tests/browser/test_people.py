@@ -137,15 +137,9 @@ def test_several_users_are_locked_after_a_dry_run_and_the_list_is_kept_as_a_view
     dialog.get_by_text("Close", exact=True).click()
     expect(console.row("Users", other)).to_contain_text("Login")
 
-    page.get_by_role("button", name="Views").click()
-    page.get_by_role("menuitem", name="Save these filters…").click()
-    saving = console.dialog("Save these filters?")
-    saving.get_by_label("Name").fill(f"Bots {prefix}")
-    saving.get_by_role("button", name="Save the view").click()
-    expect(page.get_by_role("button", name=f"View: Bots {prefix}")).to_be_visible()
+    console.save_view(f"Bots {prefix}")
     console.open("/users", "Users")
-    page.get_by_role("button", name="Views").click()
-    page.get_by_role("menuitem", name=f"Bots {prefix}").click()
+    console.open_view(f"Bots {prefix}")
     expect(page.get_by_label("E-mail, name, id, address, transaction or order")).to_have_value(prefix)
     expect(console.row("Users", other)).to_be_visible()
 
@@ -180,29 +174,17 @@ def test_an_adjustment_reaches_the_user_and_stands_in_the_list(
     expect(console.row("Adjustments", eve["userId"], "delayed withdrawal")).to_be_visible()
 
 
-def save_as_file(console: Console, name: str) -> str:
-    """Save the list on the screen, and return what the file `name` has."""
-    console.page.get_by_role("button", name="Save as a file").click()
-    dialog = console.dialog("Save the list as a file?")
-    dialog.get_by_role("textbox", name="Reason").fill("yearly audit")
-    with console.page.expect_download() as download:
-        dialog.get_by_role("button", name="Save the file").click()
-    assert download.value.suggested_filename == name
-    expect(dialog).to_be_hidden()
-    return download.value.path().read_text()
-
-
 @pytest.mark.proof
 def test_lists_are_narrowed_by_days_and_saved_as_files(console: Console, eve: dict[str, Any]) -> None:
     page, user_id = console.page, eve["userId"]
     today = f"{datetime.now(UTC):%Y-%m-%d}"
     console.open("/users?to=2020-01-01", "Users")
     expect(page.get_by_text("Nobody registered then")).to_be_visible()
-    assert save_as_file(console, "users.csv").splitlines() == ["user_id,email,display_name,created_at,locks"]
+    assert console.save_as_file("users.csv").read_text().splitlines() == ["user_id,email,display_name,created_at,locks"]
     page.get_by_label("To", exact=True).fill(f"{datetime.now(UTC) + timedelta(days=1):%Y-%m-%d}")
     page.get_by_label("From", exact=True).fill("2020-01-01")
     expect(console.row("Users", eve["email"])).to_be_visible()
-    assert eve["email"] in save_as_file(console, "users.csv")
+    assert eve["email"] in console.save_as_file("users.csv").read_text()
     for path, heading, empty, name in (
         ("/verifications", "Verifications", "No verification is in this state", "verifications"),
         ("/approvals", "Approvals", "Nothing waits for another person", "requests"),
@@ -212,13 +194,13 @@ def test_lists_are_narrowed_by_days_and_saved_as_files(console: Console, eve: di
     ):
         console.open(f"{path}{'&' if '?' in path else '?'}to=2020-01-01", heading)
         expect(page.get_by_text(empty)).to_be_visible()
-        assert len(save_as_file(console, f"{name}.csv").splitlines()) == 1, name
+        assert len(console.save_as_file(f"{name}.csv").read_text().splitlines()) == 1, name
         page.get_by_role("button", name="Clear filters").click()
         expect(page).not_to_have_url(re.compile("2020"))
     for tab in ("orders", "trades"):
         console.open(f"/users/{user_id}?tab={tab}&from={today}", eve["email"])
         expect(page.get_by_text(f"No {tab}", exact=True)).to_be_visible()
-        assert len(save_as_file(console, f"{tab}-{user_id}.csv").splitlines()) == 1, tab
+        assert len(console.save_as_file(f"{tab}-{user_id}.csv").read_text().splitlines()) == 1, tab
     # The days belong to the tab.
     page.get_by_role("tab", name="Orders").click()
     expect(page).not_to_have_url(re.compile("from="))

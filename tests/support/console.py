@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
 from axe_playwright_python.sync_playwright import Axe
@@ -151,6 +152,33 @@ class Console:
         menu = self.page.get_by_role("menu")
         menu.press("Escape")
         expect(menu).to_be_hidden()
+
+    def save_as_file(self, name: str, title: str = "Save the list as a file?", *, form: str = "CSV") -> Path:
+        """Save the list on the screen with the dialog of that title, and return the file that the browser saved."""
+        self.page.get_by_role("button", name="Save as a file").click()
+        dialog = self.dialog(title)
+        dialog.get_by_role("textbox", name="Reason").fill("yearly audit")
+        dialog.get_by_text(form, exact=True).click()
+        with self.page.expect_download() as download:
+            dialog.get_by_role("button", name="Save the file").click()
+        assert download.value.suggested_filename == name
+        expect(dialog).to_be_hidden()
+        return download.value.path()
+
+    def save_view(self, name: str) -> None:
+        """Save the filters of the page as a view."""
+        self.page.get_by_role("button", name="Views").click()
+        self.page.get_by_role("menuitem", name="Save these filters…").click()
+        saving = self.dialog("Save these filters?")
+        saving.get_by_label("Name").fill(name)
+        saving.get_by_role("button", name="Save the view").click()
+        expect(self.page.get_by_role("button", name=f"View: {name}")).to_be_visible()
+
+    def open_view(self, name: str) -> None:
+        """Give the page the filters of a view."""
+        self.page.get_by_role("button", name="Views").click()
+        self.page.get_by_role("menuitem", name=name).click()
+        expect(self.page.get_by_role("button", name=f"View: {name}")).to_be_visible()
 
     def toast(self, title: str) -> Locator:
         """A message in the corner."""
