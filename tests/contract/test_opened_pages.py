@@ -23,6 +23,8 @@ PAGES = {
     "/verifications": "/verifications",
     "/requests": "/approvals",
     "/adjustments": "/adjustments",
+    "/orders": "/all-orders",
+    "/trades": "/all-trades",
     "/deposits": "/deposits",
     "/withdrawals": "/all-withdrawals",
     "/payments": "/payments",
@@ -48,6 +50,7 @@ PAGES = {
 }
 """The page that calls a route of the REST edge, by the beginning of its path; the first that fits counts."""
 IN_HANDLERS = {
+    Permission.ORDERS_CANCEL_ALL: {"/all-orders"},
     Permission.FEES_CONFIGURE: {"/listings"},
     Permission.RISK_READ: {"/participants"},
     Permission.RISK_FREEZE_PARTICIPANT: {"/risk"},

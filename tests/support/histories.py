@@ -103,6 +103,11 @@ class RecordingPool:
         self.issued.append((query, arguments))
         return await self._pool.fetchrow(query, *arguments)
 
+    async def fetchval(self, query: str, *arguments: Any) -> Any:
+        """As a pool does."""
+        self.issued.append((query, arguments))
+        return await self._pool.fetchval(query, *arguments)
+
 
 async def fill(pool: asyncpg.Pool, rows: int, *, with_lists: bool = True) -> None:
     """Write `rows` rows into each of the tables that the pages read. Tables of earlier versions know no order lists."""
@@ -171,8 +176,8 @@ async def plan_of(connection: asyncpg.Connection, query: str, arguments: Sequenc
     await connection.execute(f"SET plan_cache_mode = {mode}")
     await connection.execute(f"PREPARE page AS {query}")
     try:
-        values = ", ".join(map(_literal, arguments))
-        plan = await connection.fetchval(f"EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE page ({values})")
+        values = f" ({', '.join(map(_literal, arguments))})" if arguments else ""
+        plan = await connection.fetchval(f"EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE page{values}")
     finally:
         await connection.execute("DEALLOCATE page")
     return _nodes(json.loads(plan)[0]["Plan"])

@@ -36,6 +36,8 @@ from openspot.rest_edge.operators.pending.rules import ActionKind
 from openspot.rest_edge.operators.pending.service import PendingActions
 from openspot.rest_edge.operators.plans.routes import plan_routes
 from openspot.rest_edge.operators.plans.service import Plans
+from openspot.rest_edge.operators.trading.routes import trading_routes
+from openspot.rest_edge.operators.trading.service import OperatedTrading
 from openspot.rest_edge.operators.treasury.accounts import LOOK_INTERVAL_S, HouseAccounts
 from openspot.rest_edge.operators.treasury.flow_routes import flow_routes
 from openspot.rest_edge.operators.treasury.flows import HOUSE_FLOW, HouseFlows
@@ -75,6 +77,7 @@ class PeopleServices:
     house_flows: HouseFlows
     verifications: Verifications
     lists: Lists
+    trading: OperatedTrading
     assignments: Assignments
     bulk: BulkActions
     plans: Plans
@@ -144,6 +147,7 @@ def make_people_services(
         house_flows=house_flows,
         verifications=Verifications(pool, funds.verifications, funds.stored_documents, now),
         lists=Lists(pool),
+        trading=OperatedTrading(pool, orders),
         assignments=Assignments(pool, now),
         bulk=BulkActions(pool, orders),
         plans=Plans(pool, bus),
@@ -164,6 +168,7 @@ def people_routes(prefix: str, people: PeopleServices, sessions: OperatorSession
         flow_routes(prefix, people.house_flows, people.exports),
         verification_routes(prefix, people.verifications, people.exports),
         list_routes(prefix, people.lists),
+        trading_routes(prefix, people.trading, people.exports),
         assignment_routes(prefix, people.assignments),
         bulk_routes(prefix, people.bulk, people.users, people.verifications, sessions),
         download_routes(prefix, people.downloads),

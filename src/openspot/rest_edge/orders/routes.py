@@ -82,7 +82,8 @@ def _trade_position(cursor: str | None) -> OwnTradePosition | None:
     return OwnTradePosition(*decode_cursor(cursor, tuple[EngineSequence, Literal["maker", "taker"]]))
 
 
-def _statuses(text: str | None) -> tuple[str, ...]:
+def wanted_statuses(text: str | None) -> tuple[str, ...]:
+    """The statuses that a filter names. Raises HttpError (400) for one that no order has."""
     if text is None:
         return ()
     names = tuple(name.strip().lower() for name in text.split(","))
@@ -152,7 +153,7 @@ def order_routes(
         limit: Limit = LIMIT_DEFAULT,
         cursor: Cursor = None,
     ) -> Response:
-        wanted = OrderFilter(_statuses(status), symbol, side, client_order_id, since, until, list_id)
+        wanted = OrderFilter(wanted_statuses(status), symbol, side, client_order_id, since, until, list_id)
         return await listed(request, wanted, limit, cursor)
 
     @router.get(

@@ -4,10 +4,11 @@
  */
 export const OPENED: Readonly<Record<string, readonly string[]>> = {
   "console.use": ["*"],
-  "orders.read_all": ["/users"],
-  "orders.cancel_all": ["/listings", "/users"],
-  "trades.read_all": ["/users"],
-  "trades.export": ["/users"],
+  "orders.read_all": ["/all-orders", "/users"],
+  "orders.cancel_any": ["/all-orders"],
+  "orders.cancel_all": ["/all-orders", "/listings", "/users"],
+  "trades.read_all": ["/all-trades", "/users"],
+  "trades.export": ["/all-orders", "/all-trades", "/users"],
   "participants.read": ["/participants"],
   "users.read": ["/approvals", "/users"],
   "users.export": ["/approvals", "/users", "/verifications"],

@@ -9,7 +9,7 @@ from openspot.http.validation import Body, ResponseBody, example
 
 Page = Literal[
     "users", "verifications", "approvals", "adjustments", "deposits", "all-withdrawals", "payments", "plans",
-    "withdrawals", "orders", "trades", "balances", "trail", "treasury", "reports", "user",
+    "withdrawals", "orders", "trades", "all-orders", "all-trades", "balances", "trail", "treasury", "reports", "user",
 ]  # fmt: skip
 """The pages of the console that have filters, as their addresses end; `user` is the page of any one user."""
 ViewName = Annotated[
