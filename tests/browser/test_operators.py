@@ -42,8 +42,8 @@ def test_a_user_logs_in_with_a_code_and_sees_the_pages_that_the_roles_open(
     visitor.assert_accessible("closed page")
     entries = visitor.page.get_by_role("navigation", name="Pages of the console").get_by_role("link")
     expect(entries).to_have_text([
-        "Users", "Approvals", "Adjustments", "Deposits", "All withdrawals", "Payments", "Plans", "Participants",
-        "Balances", "Listings", "Withdrawals", "Treasury", "Health", "Types and permissions",
+        "Users", "Approvals", "All orders", "All trades", "Adjustments", "Deposits", "All withdrawals", "Payments",
+        "Plans", "Participants", "Balances", "Listings", "Withdrawals", "Treasury", "Health", "Types and permissions",
     ])  # fmt: skip
     visitor.open("/trail", "Audit trail")
     expect(visitor.page.get_by_text("The permission audit.read is missing")).to_be_visible()

@@ -22,6 +22,8 @@ PAGES = (
     ("/verifications", "Verifications"),
     ("/approvals", "Approvals"),
     ("/adjustments", "Adjustments"),
+    ("/all-orders", "All orders"),
+    ("/all-trades", "All trades"),
     ("/deposits", "Deposits"),
     ("/all-withdrawals", "All withdrawals"),
     ("/payments", "Payments"),

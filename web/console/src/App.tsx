@@ -5,6 +5,8 @@ import { Frame } from "./frame/Frame.tsx";
 import { AccessPage } from "./pages/AccessPage.tsx";
 import { AdjustmentsPage } from "./pages/AdjustmentsPage.tsx";
 import { AlertsPage } from "./pages/AlertsPage.tsx";
+import { AllOrdersPage } from "./pages/AllOrdersPage.tsx";
+import { AllTradesPage } from "./pages/AllTradesPage.tsx";
 import { AllWithdrawalsPage } from "./pages/AllWithdrawalsPage.tsx";
 import { BalancesPage } from "./pages/BalancesPage.tsx";
 import { CurrenciesPage } from "./pages/CurrenciesPage.tsx";
@@ -70,6 +72,8 @@ function Pages() {
         <Route path="/users/:userId">{({ userId }) => <UserPage key={userId} userId={userId} />}</Route>
         <Route path="/verifications" component={VerificationsPage} />
         <Route path="/approvals" component={RequestsPage} />
+        <Route path="/all-orders" component={AllOrdersPage} />
+        <Route path="/all-trades" component={AllTradesPage} />
         <Route path="/adjustments" component={AdjustmentsPage} />
         <Route path="/treasury" component={TreasuryPage} />
         <Route path="/deposits" component={DepositsPage} />

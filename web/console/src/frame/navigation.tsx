@@ -6,6 +6,7 @@ import {
   CreditCardIcon,
   DiffIcon,
   DownloadIcon,
+  GitCompareIcon,
   GraphIcon,
   HistoryIcon,
   type Icon,
@@ -20,6 +21,7 @@ import {
   RepoIcon,
   StackIcon,
   TagIcon,
+  TasklistIcon,
   LogIcon,
   MegaphoneIcon,
   PersonAddIcon,
@@ -32,7 +34,7 @@ export interface Entry {
   path: string;
   title: string;
   icon: Icon;
-  /** The letter after `g` that opens it. */
+  /** The key after `g` that opens it. */
   key: string;
   /** What opens it: a session with the engine, or a permission. */
   needs: "engine" | Permission;
@@ -60,6 +62,8 @@ export const NAVIGATION: readonly Group[] = [
       { path: "/users", title: "Users", icon: PersonIcon, key: "u", needs: "users.read" },
       { path: "/verifications", title: "Verifications", icon: IdBadgeIcon, key: "v", needs: "kyc.read" },
       { path: "/approvals", title: "Approvals", icon: ChecklistIcon, key: "n", needs: "users.read" },
+      { path: "/all-orders", title: "All orders", icon: TasklistIcon, key: "1", needs: "orders.read_all" },
+      { path: "/all-trades", title: "All trades", icon: GitCompareIcon, key: "2", needs: "trades.read_all" },
       { path: "/adjustments", title: "Adjustments", icon: DiffIcon, key: "j", needs: "balances.read_all" },
       { path: "/deposits", title: "Deposits", icon: DownloadIcon, key: "i", needs: "deposits.read" },
       {

@@ -17,6 +17,8 @@ interface ReasonDialogProps<Result> {
   missing?: readonly (string | false)[];
   typed?: string;
   confirm: string;
+  /** The button that changes nothing, where the change itself is a cancellation. */
+  dismiss?: string;
   danger?: boolean;
   /** Do it, with the reason and a key: a click that is repeated while the outcome is unknown has the same key. */
   act: (edge: Edge, reason: string, key: string) => Promise<Result>;

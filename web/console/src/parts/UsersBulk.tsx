@@ -1,8 +1,8 @@
-import { TextInput } from "@mantine/core";
 import { useState } from "react";
 import { type Edge, returned } from "../operator/client.ts";
 import type { FoundUser } from "../people/queries.ts";
 import { BulkDialog, type BulkRequest } from "./BulkDialog.tsx";
+import { OpenOrdersDialog } from "./OpenOrdersDialog.tsx";
 import { type Selection, SelectionBar } from "./selection.tsx";
 
 /** Users of one bulk action at most. */
@@ -39,17 +39,12 @@ const ACTIONS = {
     danger: true,
     text: "The users can log in again at once. API keys stay; lock the logins to stop them, too.",
   },
-  "cancel-orders": {
-    label: "Cancel the open orders…",
-    needs: "orders.cancel_all",
-    danger: true,
-    text: "Open orders of the spot accounts are cancelled; those of margin accounts stay.",
-  },
 } as const;
 
 type Action = keyof typeof ACTIONS;
+const CANCEL_ORDERS = "cancel-orders";
 
-function send({ rest }: Edge, action: Action, request: BulkRequest, symbol: string) {
+function send({ rest }: Edge, action: Action, request: BulkRequest) {
   const { ids, dryRun, reason, key } = request;
   const params = { header: { "Idempotency-Key": key } };
   const body = { userIds: [...ids], dryRun, reason };
@@ -66,57 +61,69 @@ function send({ rest }: Edge, action: Action, request: BulkRequest, symbol: stri
       return returned(rest.POST("/api/v1/operator/bulk/unlock-withdrawals", options));
     case "end-sessions":
       return returned(rest.POST("/api/v1/operator/bulk/end-sessions", options));
-    case "cancel-orders": {
-      const named = { ...options, body: { ...body, ...(symbol === "" ? {} : { symbol }) } };
-      return returned(rest.POST("/api/v1/operator/bulk/cancel-orders", named));
-    }
   }
 }
 
 /** What can be done with the users that are chosen. */
 export function UsersBulk({ selection, users }: { selection: Selection; users: readonly FoundUser[] }) {
-  const [asked, setAsked] = useState<{ action: Action; ids: readonly string[] } | null>(null);
-  const [symbol, setSymbol] = useState("");
+  const [asked, setAsked] = useState<{
+    action: Action | typeof CANCEL_ORDERS;
+    ids: readonly string[];
+  } | null>(null);
   const nameOf = (id: string) => users.find(({ userId }) => userId === id)?.email ?? id;
-  const chosen = asked && ACTIONS[asked.action];
+  const close = () => setAsked(null);
   return (
     <>
       <SelectionBar
         selection={selection}
         noun="user"
         most={USERS_MAX}
-        choices={(Object.keys(ACTIONS) as Action[]).map((action) => ({
-          label: ACTIONS[action].label,
-          needs: ACTIONS[action].needs,
-          danger: ACTIONS[action].danger,
-          onClick: () => setAsked({ action, ids: selection.ids }),
-        }))}
+        choices={[
+          ...(Object.keys(ACTIONS) as Action[]).map((action) => ({
+            label: ACTIONS[action].label,
+            needs: ACTIONS[action].needs,
+            danger: ACTIONS[action].danger,
+            onClick: () => setAsked({ action, ids: selection.ids }),
+          })),
+          {
+            label: "Cancel the open orders…",
+            needs: "orders.cancel_all" as const,
+            danger: true,
+            onClick: () => setAsked({ action: CANCEL_ORDERS, ids: selection.ids }),
+          },
+        ]}
       />
-      {asked && chosen && (
-        <BulkDialog
-          title={chosen.label.replace("…", "?")}
-          noun="user"
-          ids={asked.ids}
-          nameOf={nameOf}
-          confirm={chosen.label.replace("…", "")}
-          danger={chosen.danger}
-          basis={symbol.trim()}
-          act={(edge, request) => send(edge, asked.action, request, symbol.trim().toUpperCase())}
-          onClose={() => setAsked(null)}
-        >
-          <p>{chosen.text}</p>
-          {asked.action === "cancel-orders" && (
-            <TextInput
-              label="Market"
-              description="Leave it empty for all markets."
-              placeholder="BTC-USD"
-              value={symbol}
-              maxLength={32}
-              onChange={(event) => setSymbol(event.currentTarget.value)}
-            />
-          )}
-        </BulkDialog>
+      {asked?.action === CANCEL_ORDERS && (
+        <OpenOrdersDialog ids={asked.ids} nameOf={nameOf} onClose={close} />
+      )}
+      {asked && asked.action !== CANCEL_ORDERS && (
+        <ActionDialog action={asked.action} ids={asked.ids} nameOf={nameOf} onClose={close} />
       )}
     </>
+  );
+}
+
+interface ActionProps {
+  action: Action;
+  ids: readonly string[];
+  nameOf: (id: string) => string;
+  onClose: () => void;
+}
+
+function ActionDialog({ action, ids, nameOf, onClose }: ActionProps) {
+  const { label, danger, text } = ACTIONS[action];
+  return (
+    <BulkDialog
+      title={label.replace("…", "?")}
+      noun="user"
+      ids={ids}
+      nameOf={nameOf}
+      confirm={label.replace("…", "")}
+      danger={danger}
+      act={(edge, request) => send(edge, action, request)}
+      onClose={onClose}
+    >
+      <p>{text}</p>
+    </BulkDialog>
   );
 }

@@ -2,6 +2,7 @@ import { Badge, type Tone } from "#lib/components/Badge.tsx";
 import type { ParticipantState } from "../operator/participants.ts";
 
 const STATUSES: Record<string, { tone: Tone; shape: string; text: string }> = {
+  PENDING: { tone: "neutral", shape: "◌", text: "Pending" },
   OPEN: { tone: "accent", shape: "○", text: "Open" },
   PARTIALLY_FILLED: { tone: "accent", shape: "◐", text: "Partially filled" },
   FILLED: { tone: "positive", shape: "●", text: "Filled" },
@@ -9,11 +10,19 @@ const STATUSES: Record<string, { tone: Tone; shape: string; text: string }> = {
   REJECTED: { tone: "negative", shape: "✕", text: "Rejected" },
 };
 
-export const ORDER_STATUSES = Object.entries(STATUSES).map(([value, { text }]) => ({ value, label: text }));
+const choices = Object.entries(STATUSES).map(([value, { text }]) => ({ value, label: text }));
+/** As the engine writes them. An order that it has not taken yet is pending at the edge alone. */
+export const ORDER_STATUSES = choices.filter(({ value }) => value !== "PENDING");
+/** As the REST edge writes them. */
+export const EDGE_ORDER_STATUSES = choices.map(({ value, label }) => ({ value: value.toLowerCase(), label }));
 
-/** The state of an order in a word. */
+/** The state of an order in a word, as the engine or the REST edge writes it. */
 export function OrderStatus({ status }: { status: string }) {
-  const { tone, shape, text } = STATUSES[status] ?? { tone: "neutral" as const, shape: "?", text: status };
+  const { tone, shape, text } = STATUSES[status.toUpperCase()] ?? {
+    tone: "neutral" as const,
+    shape: "?",
+    text: status,
+  };
   return (
     <Badge tone={tone} shape={shape}>
       {text}
@@ -21,9 +30,9 @@ export function OrderStatus({ status }: { status: string }) {
   );
 }
 
-/** Buy or sell. */
+/** Buy or sell, as the engine or the REST edge writes it. */
 export function Side({ side }: { side: string }) {
-  const isBuy = side === "BUY";
+  const isBuy = side.toUpperCase() === "BUY";
   return (
     <Badge tone={isBuy ? "positive" : "negative"} shape={isBuy ? "▲" : "▼"}>
       {isBuy ? "Buy" : "Sell"}

@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { keptFromCancel, ownerOf, STILL_OPEN, tradingQuery } from "./trading.ts";
+
+describe("an account", () => {
+  it("is its user's, also one for margin, unless it is the house's", () => {
+    expect(["Ada1", "margin:Ada1", "margin:Ada1:2", "house:fees"].map(ownerOf)).toEqual([
+      "Ada1",
+      "Ada1",
+      "Ada1",
+      null,
+    ]);
+  });
+});
+
+describe("an order", () => {
+  it("can be cancelled while it is open and a user's own", () => {
+    const kept = (status: string, userId = "Ada1") => keptFromCancel({ status, userId } as never);
+    expect(STILL_OPEN.split(",").map((status) => kept(status))).toEqual([undefined, undefined, undefined]);
+    for (const status of ["filled", "cancelled", "rejected"]) expect(kept(status)).toMatch(/ended/);
+    expect(kept("open", "margin:Ada1")).toMatch(/margin/);
+    expect(kept("open", "house:fees")).toMatch(/house/);
+  });
+});
+
+describe("the filters of an address", () => {
+  const query = (search: string) => tradingQuery((name) => new URLSearchParams(search).get(name) ?? "");
+
+  it("are what the edge takes", () => {
+    expect(query("")).toEqual({});
+    expect(query("user=Ada1&symbol=BTC-USD&side=buy&from=2026-05-01&to=2026-05-02")).toEqual({
+      userId: "Ada1",
+      symbol: "BTC-USD",
+      side: "buy",
+      from: "2026-05-01T00:00:00Z",
+      to: "2026-05-03T00:00:00.000Z",
+    });
+  });
+
+  it("leave out a side that there is not", () => {
+    expect(query("side=both&from=yesterday")).toEqual({});
+  });
+});
