@@ -28,8 +28,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 Pool = asyncpg.Pool
 Connection = asyncpg.Connection | asyncpg.pool.PoolConnectionProxy
 
-# Errors that end when the server is back. Each caller retries them, within its own bound.
-TRANSIENT_ERRORS = (
+AWAY_ERRORS = (
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
     # asyncpg raises this for a statement on a connection that the server is about to close.
@@ -38,10 +37,15 @@ TRANSIENT_ERRORS = (
     asyncpg.TooManyConnectionsError,
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
+    ConnectionError,
+)
+"""What a statement raises while the server is away."""
+# Errors that end when the server is back. Each caller retries them, within its own bound.
+TRANSIENT_ERRORS = (
+    *AWAY_ERRORS,
     asyncpg.DeadlockDetectedError,
     asyncpg.SerializationError,
     asyncpg.QueryCanceledError,
-    ConnectionError,
     TimeoutError,
     OSError,
 )

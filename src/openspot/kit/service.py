@@ -28,6 +28,10 @@ class StatedFaultError(Exception):
     """A fault whose message says all that an operator needs: it ends a service without a traceback in the log."""
 
 
+class NotStartedError(Exception):
+    """Database or bus went away while a service was starting. Its supervisor starts it again."""
+
+
 def run_service(name: str, main: ServiceMain, settings: Settings) -> int:
     """Run `main` until SIGTERM or SIGINT, and return the exit code of the process."""
     configure_log(settings, name)
@@ -54,6 +58,9 @@ async def _run(name: str, main: ServiceMain, settings: Settings) -> int:
     log.info("starting")
     try:
         await main(settings, stop)
+    except NotStartedError as error:
+        log.error("not started", error=str(error))
+        return 1
     except StatedFaultError as error:
         log.error("ended by a fault", error=str(error))
         return 1

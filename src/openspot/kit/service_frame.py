@@ -12,7 +12,8 @@ A service's `run` creates its parts inside one frame:
 
 The frame does what a service could forget. It adds disk, database, bus and every durable consumer of the bus to the
 health checks, lets spans of traced orders be recorded, watches work in the background, and ends the parts in the
-reverse order of their creation.
+reverse order of their creation. Until the service waits for its stop it is starting: if database or bus go away
+meanwhile, it ends with NotStartedError.
 """
 
 import asyncio
@@ -22,10 +23,11 @@ from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
 from openspot.kit import database, tracing
-from openspot.kit.bus import Bus
+from openspot.kit.bus import Bus, BusError
 from openspot.kit.disk import MEBIBYTE, Disk
 from openspot.kit.health import Check, DegradedError, Health
 from openspot.kit.log import get_logger
+from openspot.kit.service import NotStartedError
 from openspot.kit.settings import Settings
 from openspot.kit.shared_process import SharedProcess
 from openspot.kit.tasks import end_tasks, first_ended
@@ -34,6 +36,9 @@ log = get_logger("service")
 
 FINISH_S_MAX = 5.0
 """At a stop, the work that finishes by itself gets this many seconds in all. Then it is cancelled."""
+
+AWAY_ERRORS = (database.DatabaseUnavailableError, *database.AWAY_ERRORS, BusError)
+"""What is raised while database or bus are away."""
 
 Part = TypeVar("Part")
 
@@ -82,6 +87,7 @@ class ServiceFrame:
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._failed_work: dict[str, str] = {}
         self._finish_by: float | None = None
+        self._has_started = False
         self.health.add_all_of(self._work_checks)
 
     async def __aenter__(self) -> "ServiceFrame":
@@ -99,6 +105,8 @@ class ServiceFrame:
             # The error has been logged already, and raised if the service was waiting for it.
             self._failure.exception()
         await self._stack.__aexit__(kind, error, trace)
+        if isinstance(error, AWAY_ERRORS) and not self._has_started:
+            raise NotStartedError(f"{type(error).__name__}: {error}") from error
 
     def at_end(self, end: Callable[[], Awaitable[object] | None]) -> None:
         """Call `end` when the service ends, before the parts that were created earlier end. `end` may be async."""
@@ -158,6 +166,7 @@ class ServiceFrame:
 
     async def until_stopped(self) -> None:
         """Wait until the stop is set. Raises what essential work raised, if it fails before that."""
+        self._has_started = True
         stopped = asyncio.ensure_future(self._stop.wait())
         try:
             await first_ended(self._failure, stopped)

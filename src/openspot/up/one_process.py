@@ -12,7 +12,7 @@ from typing import Any
 import structlog
 
 from openspot.kit.log import get_logger
-from openspot.kit.service import ServiceMain
+from openspot.kit.service import NotStartedError, ServiceMain
 from openspot.kit.settings import Settings
 from openspot.kit.shared_process import SharedProcess
 from openspot.kit.tasks import end_tasks, first_ended
@@ -71,6 +71,9 @@ async def _run_one(name: str, settings: Settings, stop: asyncio.Event, shared: S
     run: Any = SERVICES[name].main()
     try:
         await run(settings, stop, shared)
+    except NotStartedError as error:
+        log.error("not started, and the services beside it end", error=str(error))
+        raise
     except Exception as error:
         log.error("ended by a fault, and the services beside it end too", error=str(error))
         raise

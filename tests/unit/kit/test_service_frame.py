@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from openspot.kit import service_frame
+from openspot.kit.bus import BusUnavailableError
+from openspot.kit.service import NotStartedError
 from openspot.kit.service_frame import ServiceFrame
 from openspot.kit.settings import Settings
 from tests.support.waiting import eventually, stretched
@@ -139,3 +141,30 @@ async def test_a_fault_at_the_start_ends_what_was_made_until_then() -> None:
             await asyncio.sleep(0)
             raise ValueError("a wrong setting")
     assert log.lines == ["writer ends", "client closes"]
+
+
+@pytest.mark.parametrize("error", [ConnectionRefusedError(111, "Connection refused"), BusUnavailableError("no bucket")])
+async def test_a_service_whose_database_or_bus_goes_away_while_it_starts_says_that_it_has_not_started(
+    error: Exception,
+) -> None:
+    log = Log()
+    with pytest.raises(NotStartedError, match=f"{type(error).__name__}: .*{error.args[-1]}") as raised:
+        async with ServiceFrame("test", Settings(), asyncio.Event()) as frame:
+            frame.at_end(lambda: log.note("its parts end"))
+            raise error
+    assert raised.value.__cause__ is error
+    assert log.lines == ["its parts end"]
+
+
+async def test_what_fails_later_or_for_another_reason_stays_a_fault() -> None:
+    with pytest.raises(ValueError, match="a wrong setting"):
+        async with ServiceFrame("test", Settings(), asyncio.Event()):
+            raise ValueError("a wrong setting")
+    with pytest.raises(ConnectionError, match="a request failed"):
+        async with ServiceFrame("test", Settings(), asyncio.Event()) as frame:
+            frame.start("work", refuse())
+            await frame.until_stopped()
+
+
+async def refuse() -> None:
+    raise ConnectionError("a request failed")
