@@ -10,6 +10,7 @@ from openspot.up.child_platform import ChildPlatform
 from tests.support.console import OPPOSITE_LOOKS, Console
 from tests.support.console_operators import log_in_with
 from tests.support.operator import Operator, OperatorError
+from tests.support.stub_orders import fulfil
 
 pytestmark = pytest.mark.proof
 
@@ -73,3 +74,18 @@ def test_an_auditor_reads_risk_and_has_no_button_that_changes_it(
     visitor.page.get_by_role("textbox", name="Participant id").press("Enter")
     expect(visitor.table("Risk metrics").get_by_role("row")).to_have_count(2)
     assert visitor.admin_calls() == []
+
+
+def test_the_page_says_how_many_balances_it_does_not_show(
+    visitor: Console, platform: ChildPlatform, trader: str
+) -> None:
+    metric = {
+        "participantId": trader, "currency": "USD", "total": "100", "locked": "90", "utilisationPercent": "90.00",
+        "openOrders": 1, "state": "active", "freezable": True,
+    }  # fmt: skip
+    answer = {"metrics": [metric], "total": 1200}
+    visitor.page.route("**/operator/risk", lambda route: fulfil(route, answer))
+    log_in_with(visitor, platform, OperatorRole.AUDITOR, page="/risk")
+    note = "The 1 with the largest utilisation. Enter a participant to see one of the other 1,199."
+    expect(visitor.page.get_by_text(note)).to_be_visible()
+    visitor.look_over("risk of many participants", OPPOSITE_LOOKS)
