@@ -9,10 +9,9 @@ from playwright.sync_api import expect
 
 from openspot.http.operators import OperatorRole
 from openspot.up.child_platform import ChildPlatform
-from tests.browser.test_operators import operator_with
 from tests.browser.test_people import save_as_file
-from tests.support.authenticator import PASSWORD
 from tests.support.console import OPPOSITE_LOOKS, Console
+from tests.support.console_operators import log_in_with
 from tests.support.trading_screen import Exchange, Trader
 
 MARKET = "ETH-USDT"
@@ -36,16 +35,6 @@ def status_of(exchange: Exchange, trader: Trader, order_id: str) -> str:
     return str(exchange.call("GET", f"orders/{order_id}", token=trader.tokens["accessToken"])["status"])
 
 
-def begin_as(visitor: Console, platform: ChildPlatform, role: OperatorRole) -> None:
-    """Log in as an operator with one role."""
-    email, app = operator_with(platform, role)
-    visitor.page.goto(f"{visitor.url}/console/login")
-    visitor.log_in(email, PASSWORD)
-    visitor.page.get_by_label("Code").fill(app.recovery_codes.pop())
-    visitor.page.get_by_role("button", name="Log in").click()
-    expect(visitor.page.get_by_role("button", name=f"Account of {email}")).to_be_visible()
-
-
 @pytest.mark.proof
 def test_market_operations_cancel_one_order_and_all_of_its_user_without_the_engine(
     visitor: Console, platform: ChildPlatform, exchange: Exchange
@@ -53,7 +42,7 @@ def test_market_operations_cancel_one_order_and_all_of_its_user_without_the_engi
     first, second = new_trader(exchange), new_trader(exchange)
     low, lower = place(exchange, first, "buy", "2400"), place(exchange, first, "buy", "2390")
     other = place(exchange, second, "buy", "2380")
-    begin_as(visitor, platform, OperatorRole.MARKET_OPERATIONS)
+    log_in_with(visitor, platform, OperatorRole.MARKET_OPERATIONS, page="/")
     page = visitor.page
     page.get_by_role("link", name="All orders", exact=True).click()
     expect(visitor.heading("All orders")).to_be_visible()
@@ -112,9 +101,9 @@ def test_support_reads_all_trades_and_neither_saves_nor_cancels_anything(
     maker, taker = new_trader(exchange), new_trader(exchange)
     resting = place(exchange, maker, "sell", "2500")
     place(exchange, taker, "buy", "2500")
-    begin_as(visitor, platform, OperatorRole.SUPPORT)
+    log_in_with(visitor, platform, OperatorRole.SUPPORT, page=f"/all-trades?symbol={MARKET}&side=buy")
     page = visitor.page
-    visitor.open(f"/all-trades?symbol={MARKET}&side=buy", "All trades")
+    expect(visitor.heading("All trades")).to_be_visible()
     row = visitor.row("All trades", maker.user_id, taker.user_id)
     expect(row).to_contain_text("2,500")
     expect(page.get_by_role("button", name="Save as a file")).to_be_disabled()
