@@ -43,6 +43,12 @@ TRANSFERS_OF_COINS = {
     "POST /api/v1/operator/pauses/resumptions",
 }
 """Names about deposits and withdrawals of a coin: no market stands still, and no order waits."""
+FREEZES_OF_PARTICIPANTS = {
+    f"{method} /api/v1/{of}/participants/{{participantId}}/freeze"
+    for method in ("PUT", "DELETE")
+    for of in ("admin", "operator")
+}
+"""Names about the orders of one participant: no market stands still."""
 FACTS = ("A1.2-19", "A1.2-20", "A1.2-21", "A1.2-22", "A1.2-23")
 
 
@@ -80,7 +86,7 @@ def test_the_list_of_operations_is_the_platforms() -> None:
     "name", [pytest.param(name, marks=pytest.mark.spec(fact)) for name, fact in zip(ABSENT, FACTS, strict=True)]
 )
 def test_no_operation_bears_such_a_name(name: str) -> None:
-    allowed = ONE_VENUE | TRANSFERS_OF_COINS
+    allowed = ONE_VENUE | TRANSFERS_OF_COINS | FREEZES_OF_PARTICIPANTS
     assert not {operation for operation in operations() if ABSENT[name].search(operation)} - allowed
 
 
