@@ -9,7 +9,6 @@ from playwright.sync_api import expect
 
 from openspot.http.operators import OperatorRole
 from openspot.up.child_platform import ChildPlatform
-from tests.browser.test_people import save_as_file
 from tests.support.console import OPPOSITE_LOOKS, Console
 from tests.support.console_operators import log_in_with
 from tests.support.trading_screen import Exchange, Trader
@@ -123,7 +122,7 @@ def test_both_lists_are_narrowed_by_days_and_saved_as_files(console: Console, ex
     page = console.page
     console.open(f"/all-orders?user={trader.user_id}&from=2020-01-01", "All orders")
     expect(console.row("All orders", order_id)).to_be_visible()
-    lines = save_as_file(console, "orders.csv").splitlines()
+    lines = console.save_as_file("orders.csv").read_text().splitlines()
     assert len(lines) == 2 and lines[1].startswith(order_id)
     for path, heading, empty, name in (
         ("/all-orders", "All orders", "No orders", "orders"),
@@ -131,6 +130,6 @@ def test_both_lists_are_narrowed_by_days_and_saved_as_files(console: Console, ex
     ):
         console.open(f"{path}?to=2020-01-01", heading)
         expect(page.get_by_text(empty, exact=True)).to_be_visible()
-        assert len(save_as_file(console, f"{name}.csv").splitlines()) == 1, name
+        assert len(console.save_as_file(f"{name}.csv").read_text().splitlines()) == 1, name
         page.get_by_role("button", name="Clear filters").click()
         expect(page).not_to_have_url(re.compile("2020"))
