@@ -45,7 +45,7 @@ def openspot(platform: ChildPlatform, *arguments: str, **environment: str) -> su
     "A1.1-39", "A1.1-41", "A1.1-43", "A1.1-44", "A1.1-46", "A1.1-48", "A1.1-49", "A1.1-51", "A1.1-53",
     "A1.1-62", "A1.1-64", "A1.1-66",
 )  # fmt: skip
-@pytest.mark.parametrize("name", sorted(enabled(PlatformSettings())))
+@pytest.mark.parametrize("name", sorted(enabled(PlatformSettings(reconcile_every_s=0))))
 async def test_every_service_answers_health_ready_and_metrics(platform: ChildPlatform, name: str) -> None:
     base = f"http://127.0.0.1:{SERVICES[name].ready_port(platform.settings)}"
 

@@ -35,6 +35,8 @@ def is_of_operators(operation: Operation) -> bool:
 WITH_BODY = [operation for operation in ALL if operation.body is not None]
 WITH_QUERY = [operation for operation in ALL if operation.parameters("query")]
 LISTS = [operation for operation in ALL if "cursor" in operation.parameters("query")]
+OF_ALL_USERS = ("GET /api/v1/operator/orders", "GET /api/v1/operator/trades")
+"""Lists of operators that show everybody's rows, with any cursor."""
 WITH_PATH = [operation for operation in ALL if operation.parameters("path")]
 WITH_MONEY = [
     operation
@@ -222,6 +224,8 @@ def test_a_cursor_of_another_user_or_list_shows_nothing_of_theirs(client: Hostil
     for operation in LISTS:
         answer = client(operation, query=f"cursor={cursor}")
         assert answer.status in (200, 400), answer
+        if operation.label in OF_ALL_USERS:
+            continue
         assert "somebody-else" not in json.dumps(answer.body)
         assert "other-" not in json.dumps(answer.body)
 
