@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
+from urllib.error import HTTPError
 
 import pytest
 from playwright.sync_api import Browser, BrowserType, Page, Playwright, sync_playwright
@@ -28,7 +29,7 @@ from tests.support.operator import Operator
 from tests.support.platforms import child_platform
 from tests.support.ports import free_port
 from tests.support.trading_screen import Exchange, NewWindow, Trader, TradingScreen, window
-from tests.support.waiting import START_S_MAX, stretched
+from tests.support.waiting import START_S_MAX, stretched, until
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -242,6 +243,32 @@ def _served_markets(operator: Operator) -> Iterator[str]:
 def market(markets: Iterator[str]) -> str:
     """A market of this test alone: what other tests left in their books does not trade with it."""
     return next(markets)
+
+
+_coins = itertools.count(1)
+
+
+@pytest.fixture
+def coin(operator: Operator, exchange: Exchange) -> str:
+    """A coin whose market in USD is of this test alone, with all that users need to trade there."""
+    coin = f"OWN{next(_coins)}"
+    symbol = operator.list_for_traders(coin)
+    operator.await_market(symbol)
+    trader = exchange.register(f"first-{coin.lower()}@example.com")
+    exchange.deposit([(trader, "USD", "1000")])
+    order = {"symbol": symbol, "side": "buy", "type": "limit", "quantity": "1", "price": "1"}
+
+    def is_taken() -> bool:
+        """Whether the router, too, knows the market."""
+        try:
+            exchange.call("POST", "orders", order, token=trader.tokens["accessToken"])
+        except HTTPError:
+            return False
+        return True
+
+    until(is_taken, f"the router takes orders of {symbol}")
+    exchange.call("DELETE", "orders", token=trader.tokens["accessToken"])
+    return coin
 
 
 @pytest.fixture

@@ -13,19 +13,16 @@ from tests.support.console import OPPOSITE_LOOKS, Console
 from tests.support.console_operators import log_in_with
 from tests.support.trading_screen import Exchange, Trader
 
-MARKET = "ETH-USDT"
-"""No other test trades there."""
 
-
-def new_trader(exchange: Exchange) -> Trader:
+def new_trader(exchange: Exchange, coin: str) -> Trader:
     trader = exchange.register(f"{secrets.token_hex(6)}@example.org")
-    exchange.deposit([(trader, "USDT", "10000"), (trader, "ETH", "10")])
+    exchange.deposit([(trader, "USD", "10000"), (trader, coin, "10")])
     return trader
 
 
-def place(exchange: Exchange, trader: Trader, side: str, price: str) -> str:
-    """Place a limit order of 0.1 ETH, and return its id."""
-    body = {"symbol": MARKET, "side": side, "type": "limit", "quantity": "0.1", "price": price}
+def place(exchange: Exchange, trader: Trader, coin: str, side: str, price: str) -> str:
+    """Place a limit order for 0.1 of the coin, and return its id."""
+    body = {"symbol": f"{coin}-USD", "side": side, "type": "limit", "quantity": "0.1", "price": price}
     order: dict[str, Any] = exchange.call("POST", "orders", body, trader.tokens["accessToken"])
     return str(order["orderId"])
 
@@ -36,20 +33,20 @@ def status_of(exchange: Exchange, trader: Trader, order_id: str) -> str:
 
 @pytest.mark.proof
 def test_market_operations_cancel_one_order_and_all_of_its_user_without_the_engine(
-    visitor: Console, platform: ChildPlatform, exchange: Exchange
+    visitor: Console, platform: ChildPlatform, exchange: Exchange, coin: str
 ) -> None:
-    first, second = new_trader(exchange), new_trader(exchange)
-    low, lower = place(exchange, first, "buy", "2400"), place(exchange, first, "buy", "2390")
-    other = place(exchange, second, "buy", "2380")
+    first, second = new_trader(exchange, coin), new_trader(exchange, coin)
+    low, lower = place(exchange, first, coin, "buy", "2400"), place(exchange, first, coin, "buy", "2390")
+    other = place(exchange, second, coin, "buy", "2380")
     log_in_with(visitor, platform, OperatorRole.MARKET_OPERATIONS, page="/")
     page = visitor.page
     page.get_by_role("link", name="All orders", exact=True).click()
     expect(visitor.heading("All orders")).to_be_visible()
     # The filters are in the address, and a view keeps them.
-    page.get_by_role("textbox", name="Market").fill(MARKET.lower())
+    page.get_by_role("textbox", name="Market").fill(f"{coin}-USD".lower())
     page.get_by_role("textbox", name="Market").press("Enter")
     visitor.choose("Status", "Still open")
-    page.wait_for_url(re.compile(rf"symbol={MARKET}.*status=pending"))
+    page.wait_for_url(re.compile(rf"symbol={coin}-USD.*status=pending"))
     expect(visitor.row("All orders", low)).to_be_visible()
     expect(visitor.row("All orders", other)).to_contain_text(second.user_id)
     visitor.look_over("all orders", OPPOSITE_LOOKS)
@@ -95,12 +92,12 @@ def test_market_operations_cancel_one_order_and_all_of_its_user_without_the_engi
 
 @pytest.mark.proof
 def test_support_reads_all_trades_and_neither_saves_nor_cancels_anything(
-    visitor: Console, platform: ChildPlatform, exchange: Exchange
+    visitor: Console, platform: ChildPlatform, exchange: Exchange, coin: str
 ) -> None:
-    maker, taker = new_trader(exchange), new_trader(exchange)
-    resting = place(exchange, maker, "sell", "2500")
-    place(exchange, taker, "buy", "2500")
-    log_in_with(visitor, platform, OperatorRole.SUPPORT, page=f"/all-trades?symbol={MARKET}&side=buy")
+    maker, taker = new_trader(exchange, coin), new_trader(exchange, coin)
+    resting = place(exchange, maker, coin, "sell", "2500")
+    place(exchange, taker, coin, "buy", "2500")
+    log_in_with(visitor, platform, OperatorRole.SUPPORT, page=f"/all-trades?symbol={coin}-USD&side=buy")
     page = visitor.page
     expect(visitor.heading("All trades")).to_be_visible()
     row = visitor.row("All trades", maker.user_id, taker.user_id)
@@ -116,9 +113,9 @@ def test_support_reads_all_trades_and_neither_saves_nor_cancels_anything(
 
 
 @pytest.mark.proof
-def test_both_lists_are_narrowed_by_days_and_saved_as_files(console: Console, exchange: Exchange) -> None:
-    trader = new_trader(exchange)
-    order_id = place(exchange, trader, "buy", "2450")
+def test_both_lists_are_narrowed_by_days_and_saved_as_files(console: Console, exchange: Exchange, coin: str) -> None:
+    trader = new_trader(exchange, coin)
+    order_id = place(exchange, trader, coin, "buy", "2450")
     page = console.page
     console.open(f"/all-orders?user={trader.user_id}&from=2020-01-01", "All orders")
     expect(console.row("All orders", order_id)).to_be_visible()

@@ -151,7 +151,9 @@ def test_the_page_of_permissions_shows_which_role_has_which(console: Console) ->
     console.open("/access?type=ADMINISTRATOR", "Types and permissions")
     expect(console.page.get_by_text("permissions.grant")).to_be_visible()
     # What a name of the catalogue opens, or that no call asks for it.
-    expect(console.page.get_by_role("row", name="orders.cancel_all")).to_contain_text("opens Users · Listings")
+    expect(console.page.get_by_role("row", name="orders.cancel_all")).to_contain_text(
+        "opens Users · All orders · Listings"
+    )
     expect(console.page.get_by_role("row", name="journal.verify")).to_contain_text("opens nothing")
     console.open("/access?type=SUPPORT", "Types and permissions")
     expect(console.page.get_by_text("users.lock_login")).to_be_visible()

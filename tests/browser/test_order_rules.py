@@ -1,45 +1,16 @@
 """The order form under the complete rules: time in force and post-only, and neither where the rules do not say so."""
 
-import itertools
 import json
 import re
 from decimal import ROUND_DOWN, Decimal
 from pathlib import Path
-from urllib.error import HTTPError
 
 import pytest
 from playwright.sync_api import Route, expect
 
 from tests.support.console import PHONE
-from tests.support.operator import Operator
 from tests.support.stub_orders import fulfil
 from tests.support.trading_screen import Exchange, NewWindow
-from tests.support.waiting import until
-
-_numbers = itertools.count(1)
-
-
-@pytest.fixture
-def coin(operator: Operator, exchange: Exchange) -> str:
-    """A coin whose market is of this test alone: its orders and last price are of nobody else."""
-    coin = f"RULE{next(_numbers)}"
-    symbol = operator.list_for_traders(coin)
-    operator.await_market(symbol)
-    trader = exchange.register(f"first-{coin.lower()}@example.com")
-    exchange.deposit([(trader, "USD", "1000")])
-    order = {"symbol": symbol, "side": "buy", "type": "limit", "quantity": "1", "price": "1"}
-
-    def is_taken() -> bool:
-        """Whether the router, too, knows the market."""
-        try:
-            exchange.call("POST", "orders", order, token=trader.tokens["accessToken"])
-        except HTTPError:
-            return False
-        return True
-
-    until(is_taken, f"the router takes orders of {symbol}")
-    exchange.call("DELETE", "orders", token=trader.tokens["accessToken"])
-    return coin
 
 
 @pytest.fixture

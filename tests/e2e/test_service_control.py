@@ -124,7 +124,7 @@ async def test_a_restart_over_the_rest_edge_loses_no_order_and_is_answered_also_
 OTHERS = sorted(
     name
     for name, process in SERVICES.items()
-    if process.is_enabled(PlatformSettings()) and name not in ("engine", "rest-edge")
+    if process.is_enabled(PlatformSettings(reconcile_every_s=0)) and name not in ("engine", "rest-edge")
 )
 
 

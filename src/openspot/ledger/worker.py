@@ -18,8 +18,10 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 from dbos import DBOS, DBOSConfig, Queue, _scheduler, _workflow_commands
+from sqlalchemy.exc import OperationalError
 
 from openspot.contracts.messages import ExecutedTrade
+from openspot.kit.database import DatabaseUnavailableError
 from openspot.kit.log import get_logger
 from openspot.ledger.consumer import Settle
 from openspot.ledger.process import run_process
@@ -73,12 +75,18 @@ class Workflows:
         self._workflow = settle_trades
 
     async def start(self) -> None:
-        """Make or update the library's tables, and resume what this worker left unfinished."""
+        """Make or update the library's tables, and resume what this worker left unfinished.
+
+        Raises DatabaseUnavailableError.
+        """
         # Called on the loop's thread, so that the library runs resumed workflows on this loop.
-        DBOS.launch()
-        # It would ask the database every second which queues there are. We make none.
-        self._library._sys_db.list_queues = _no_queues  # type: ignore[method-assign]
-        await self._delete_left_behind()
+        try:
+            DBOS.launch()
+            # It would ask the database every second which queues there are. We make none.
+            self._library._sys_db.list_queues = _no_queues  # type: ignore[method-assign]
+            await self._delete_left_behind()
+        except OperationalError as error:
+            raise DatabaseUnavailableError(str(error.orig)) from error
 
     async def settle(self, trades: list[ExecutedTrade]) -> None:
         """Settle and announce a batch. Raises what a step raised; the bus must then deliver the batch again."""

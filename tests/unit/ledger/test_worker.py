@@ -8,7 +8,9 @@ from typing import Any, cast
 import pytest
 from dbos import DBOS, _queue, _sys_db_postgres, _workflow_commands
 from dbos._dbos import _get_dbos_instance
+from sqlalchemy.exc import OperationalError
 
+from openspot.kit.database import DatabaseUnavailableError
 from openspot.ledger.settings import LedgerSettings
 from openspot.ledger.worker import LOOK_S, Workflows
 
@@ -86,3 +88,14 @@ def test_the_library_looks_into_its_own_queue_as_rarely() -> None:
     stop, library = Pauses(), _get_dbos_instance()
     _queue.queue_worker_thread(stop, library, library._registry.get_internal_queue())
     assert stop.seconds == [pytest.approx(LOOK_S, rel=0.06)]
+
+
+async def test_a_database_that_ends_while_the_library_starts_is_said_to_be_away(
+    workflows: Workflows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def launch() -> None:
+        raise OperationalError("SELECT version()", {}, ConnectionError("the server closed the connection"))
+
+    monkeypatch.setattr(DBOS, "launch", launch)
+    with pytest.raises(DatabaseUnavailableError, match="the server closed the connection"):
+        await workflows.start()
