@@ -111,7 +111,11 @@ export function AllOrdersPage() {
             {
               label: "Open user",
               icon: <PersonIcon />,
-              disabledReason: can("users.read") ? undefined : "This needs the permission users.read.",
+              disabledReason: !can("users.read")
+                ? "This needs the permission users.read."
+                : ownerOf(row.userId) === null
+                  ? "The order is the house's own."
+                  : undefined,
               onClick: () => navigate(`/users/${encodeURIComponent(ownerOf(row.userId) ?? row.userId)}`),
             },
             { label: "Copy order id", icon: <CopyIcon />, onClick: () => copyAndTell(row.orderId) },
