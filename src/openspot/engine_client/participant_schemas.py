@@ -9,6 +9,9 @@ from openspot.contracts.messages.message import Count, DecimalText, Message, lis
 from openspot.engine_client.listing_schemas import ReasonedBody
 from openspot.http.validation import example
 
+LISTED_MAX = 1000
+"""The most rows of one response."""
+
 ACTIVE, FROZEN, INACTIVE = "active", "frozen", "inactive"
 StateName = Annotated[str, listed(ACTIVE, FROZEN, INACTIVE)]
 

@@ -25,6 +25,7 @@ from openspot.engine.engine import Engine
 from openspot.engine.state.participants import ParticipantProfile
 from openspot.engine.transport.http_app import PREFIX
 from openspot.engine_client.participant_schemas import (
+    LISTED_MAX,
     BalanceOfParticipant,
     BalancesOfParticipants,
     FreezeBody,
@@ -43,8 +44,6 @@ from openspot.kit.log import get_logger
 
 log = get_logger("admin")
 
-ROWS_MAX = 1000
-
 ParticipantPath = Annotated[
     ParticipantId, Path(alias="participantId", description="The participant, for example a user's id")
 ]
@@ -52,7 +51,7 @@ ParticipantFilter = Annotated[
     ParticipantId | None, Query(alias="participantId", description="Only the balances of this participant")
 ]
 CurrencyFilter = Annotated[Currency | None, Query(description="Only balances in this currency, the largest first")]
-Limit = Annotated[int, Query(ge=1, le=ROWS_MAX, description="How many at most")]
+Limit = Annotated[int, Query(ge=1, le=LISTED_MAX, description="How many at most")]
 Offset = Annotated[int, Query(ge=0, le=fields.OFFSET_MAX, description="How many to leave out")]
 
 _READ = Policy(Access.SERVICE)
@@ -72,7 +71,7 @@ def participant_router(engine: Engine, changes: ParticipantChanges, reports: Rep
         "/risk-metrics", _READ, response=RiskMetrics, refusals={},
         summary="The balances of which open orders lock the largest share, the largest first",
     )  # fmt: skip
-    async def list_risk_metrics(participant_id: ParticipantFilter = None, limit: Limit = ROWS_MAX) -> Response:
+    async def list_risk_metrics(participant_id: ParticipantFilter = None, limit: Limit = LISTED_MAX) -> Response:
         rows, total = await reports.most_used(participant_id or "", limit)
         profiles = engine.machine.participants.profiles
         metrics = []
@@ -97,7 +96,7 @@ def participant_router(engine: Engine, changes: ParticipantChanges, reports: Rep
         summary="Balances of one participant or of all, in one currency or in all",
     )  # fmt: skip
     async def list_some_balances(
-        participant_id: ParticipantFilter = None, currency: CurrencyFilter = None, limit: Limit = ROWS_MAX
+        participant_id: ParticipantFilter = None, currency: CurrencyFilter = None, limit: Limit = LISTED_MAX
     ) -> Response:
         number = None
         if currency is not None:

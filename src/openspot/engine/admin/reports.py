@@ -18,11 +18,18 @@ from openspot.engine.admin.order_list import OrderQueries
 from openspot.engine.core.protocol import CoreBalance
 from openspot.engine.engine import Engine
 from openspot.engine.state.directory import UNKNOWN_ACCOUNT
+from openspot.engine_client.participant_schemas import LISTED_MAX
+from openspot.kit.kept_answers import KeptAnswers
 
 ROWS_MAX = 100_000
 """The most rows of one response. A caller who would get more must name a participant."""
 _ACCOUNTS_A_TURN = 200
 _MILLISECONDS = 1000
+
+_Entry = tuple[int, int, str, CoreBalance]
+"""(what the list is ordered by, minus the count so far, participant, balance)"""
+_FirstBalances = tuple[list[tuple[str, CoreBalance]], int]
+"""(participant, balance) of the first balances of a list, and how many there are in all."""
 
 
 class Reports:
@@ -34,6 +41,12 @@ class Reports:
         self._orders = orders
         self._started = time.monotonic()
         self._process = psutil.Process()
+        # A screen asks for these again and again, and each looks through all orders or all balances.
+        self._open_counts = KeptAnswers[None, Counter[tuple[int, int]]](lambda _: orders.open_counts())
+        self._most_used = KeptAnswers[None, _FirstBalances](lambda _: self._find_most_used(""))
+        self._some_balances = KeptAnswers[int | None, _FirstBalances](
+            lambda currency: self._find_balances("", currency)
+        )
 
     def exchange(self) -> pb.GetExchangeStatsResponse:
         """The response of GetExchangeStats."""
@@ -102,16 +115,24 @@ class Reports:
     ) -> tuple[list[pb.AdminBalance], int]:
         """Balances of one participant or of all, at most `limit`, and of how many these are.
 
-        With the number of a currency those in it, the largest first; else all in the order of their accounts.
+        With the number of a currency those in it, the largest first; else all in the order of their accounts. Those of
+        all are found at most a tenth of the time, so they can be some seconds old where there are very many.
         """
-        first: list[tuple[int, int, str, CoreBalance]] = []
+        rows, total = (
+            await self._find_balances(participant_id, currency)
+            if participant_id
+            else await self._some_balances.get(currency)
+        )
+        return [self._balance(name, balance) for name, balance in rows[:limit]], total
+
+    async def _find_balances(self, participant_id: str, currency: int | None) -> _FirstBalances:
+        first: list[_Entry] = []
         total = 0
         async for name, balance in self._balances(participant_id):
             if currency in (None, balance.currency):
                 total += 1
-                entry = (0 if currency is None else balance.total, -total, name, balance)
-                _keep_largest(first, entry, limit)
-        return [self._balance(name, balance) for _, _, name, balance in sorted(first, reverse=True)], total
+                _keep_largest(first, (0 if currency is None else balance.total, -total, name, balance))
+        return _in_order(first), total
 
     def _balance(self, name: str, balance: CoreBalance) -> pb.AdminBalance:
         return pb.AdminBalance(
@@ -138,17 +159,19 @@ class Reports:
     async def most_used(self, participant_id: str, limit: int) -> tuple[list[pb.RiskMetric], int]:
         """The balances of which open orders lock the largest share, at most `limit`, and of how many these are.
 
-        Of one participant, or of all. Among equals, who has come first is first.
+        Of one participant, or of all. Among equals, who has come first is first. As old as `some_balances`.
         """
-        counts = await self._orders.open_counts()
-        largest: list[tuple[int, int, str, CoreBalance]] = []
+        counts = await self._open_counts.get(None)
+        rows, total = await self._find_most_used(participant_id) if participant_id else await self._most_used.get(None)
+        return [self._metric(name, balance, counts) for name, balance in rows[:limit]], total
+
+    async def _find_most_used(self, participant_id: str) -> _FirstBalances:
+        largest: list[_Entry] = []
         total = 0
         async for name, balance in self._balances(participant_id):
             total += 1
-            entry = (_utilisation_bps(balance.locked, balance.total), -total, name, balance)
-            _keep_largest(largest, entry, limit)
-        rows = [self._metric(name, balance, counts) for _, _, name, balance in sorted(largest, reverse=True)]
-        return rows, total
+            _keep_largest(largest, (_utilisation_bps(balance.locked, balance.total), -total, name, balance))
+        return _in_order(largest), total
 
     def _metric(self, name: str, balance: CoreBalance, counts: Counter[tuple[int, int]]) -> pb.RiskMetric:
         return pb.RiskMetric(
@@ -182,11 +205,13 @@ def _utilisation_bps(locked: int, total: int) -> int:
     return locked * 10_000 // total if total else 0
 
 
-def _keep_largest(
-    kept: list[tuple[int, int, str, CoreBalance]], entry: tuple[int, int, str, CoreBalance], limit: int
-) -> None:
-    """Keep the `limit` largest entries in a heap."""
-    (heappush if len(kept) < limit else heappushpop)(kept, entry)
+def _keep_largest(kept: list[_Entry], entry: _Entry) -> None:
+    """Keep the largest entries in a heap, as many as a response may list."""
+    (heappush if len(kept) < LISTED_MAX else heappushpop)(kept, entry)
+
+
+def _in_order(kept: list[_Entry]) -> list[tuple[str, CoreBalance]]:
+    return [(name, balance) for _, _, name, balance in sorted(kept, reverse=True)]
 
 
 def _check_room(rows: list[pb.AdminBalance] | list[pb.RiskMetric]) -> None:

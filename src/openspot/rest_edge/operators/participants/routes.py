@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from openspot.engine_client.participant_schemas import (
+    LISTED_MAX,
     BalancesOfParticipants,
     FreezeBody,
     ParticipantPage,
@@ -20,7 +21,6 @@ from openspot.http.routing import Router
 from openspot.http.validation import Currency, ParticipantId
 from openspot.rest_edge.operators.participants.service import OperatedParticipants
 
-ROWS_MAX = 1000
 PAGE = 100
 OFFSET_MAX = 2**31 - 1
 
@@ -30,7 +30,7 @@ ParticipantPath = Annotated[
 ParticipantFilter = Annotated[ParticipantId | None, Query(alias="participantId", description="Only this participant")]
 CurrencyFilter = Annotated[Currency | None, Query(description="Only balances in this currency, the largest first")]
 Offset = Annotated[int, Query(ge=0, le=OFFSET_MAX, description="How many to leave out")]
-Limit = Annotated[int, Query(ge=1, le=ROWS_MAX, description="How many at most")]
+Limit = Annotated[int, Query(ge=1, le=LISTED_MAX, description="How many at most")]
 
 _READ = Policy(Access.OPERATOR, permission=Permission.PARTICIPANTS_READ)
 _BALANCES = Policy(Access.OPERATOR, permission=Permission.BALANCES_READ_ALL)
@@ -61,7 +61,7 @@ def _balance_routes(prefix: str, participants: OperatedParticipants) -> Router:
         summary="Balances at the engine, of one participant or of all, in one currency or in all",
     )  # fmt: skip
     async def list_balances_of_participants(
-        participant_id: ParticipantFilter = None, currency: CurrencyFilter = None, limit: Limit = ROWS_MAX
+        participant_id: ParticipantFilter = None, currency: CurrencyFilter = None, limit: Limit = LISTED_MAX
     ) -> Response:
         return json_response(await participants.balances(participant_id or "", currency or "", limit))
 
@@ -75,7 +75,7 @@ def _risk_routes(prefix: str, participants: OperatedParticipants) -> Router:
         "", _RISK, response=RiskMetrics, refusals=_SILENT,
         summary="The balances of which open orders lock the largest share, the largest first",
     )  # fmt: skip
-    async def list_risk(participant_id: ParticipantFilter = None, limit: Limit = ROWS_MAX) -> Response:
+    async def list_risk(participant_id: ParticipantFilter = None, limit: Limit = LISTED_MAX) -> Response:
         return json_response(await participants.risk(participant_id or "", limit))
 
     return router
