@@ -166,7 +166,8 @@ def pages(pool: Any, rows: int) -> dict[str, Callable[[], Awaitable[Sequence[Any
         "trades, half way back": lambda: trades_of(OwnTradePosition(middle, "maker")),
         "ledger entries": entries_of,
         "ledger entries, half way back": lambda: entries_of(middle),
-        "ledger entries of some days": lambda: entries_of(since=BEGIN, until=BEGIN + timedelta(seconds=rows - LIMIT)),
+        "ledger entries of the oldest days": lambda: entries_of(until=BEGIN + timedelta(seconds=4 * LIMIT)),
+        "ledger entries of the newest days": lambda: entries_of(since=BEGIN + timedelta(seconds=rows - LIMIT)),
         "deposits": deposits_of,
     }
 

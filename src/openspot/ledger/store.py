@@ -13,7 +13,7 @@ The statements on accounts, entries, locks and waiting events are in `statements
 
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 import asyncpg
@@ -87,23 +87,43 @@ _BALANCES = """
     FROM ledger_accounts WHERE user_id = ANY ($1::text[])
     ORDER BY user_id, asset
 """
-# The newest entries of each of the user's accounts, merged: each part is a walk along the index.
+# The newest entries of each of the user's accounts, merged: each part is a walk along the index. The sum keeps the
+# planner from the index of days, which has all accounts.
 _HISTORY = """
     SELECT entry.entry_id, entry.transaction_id, account.asset, trim_scale(entry.amount)::text AS amount,
         trim_scale(entry.balance)::text AS balance, entry.entry_type, entry.reference_type, entry.reference_id,
-        floor(extract(epoch FROM entry.created_at) * 1000)::bigint AS created_at_ms
+        entry.created_at, floor(extract(epoch FROM entry.created_at) * 1000)::bigint AS created_at_ms
     FROM ledger_accounts AS account
     CROSS JOIN LATERAL (
         SELECT * FROM ledger_entries
         WHERE user_id = account.user_id AND asset = account.asset AND entry_id < $3
             AND ($5::text IS NULL OR entry_type = $5)
-            AND ($6::timestamptz IS NULL OR created_at >= $6)
-            AND ($7::timestamptz IS NULL OR created_at < $7)
+            AND ($6::timestamptz IS NULL OR created_at + interval '0' < $6)
         ORDER BY entry_id DESC LIMIT $4
     ) AS entry
     WHERE account.user_id = $1 AND ($2::text IS NULL OR account.asset = $2)
     ORDER BY entry.entry_id DESC LIMIT $4
 """
+# Halves the span of ids until one is left: ids grow with time, and the index of an account holds no time.
+_FIRST_SINCE = """
+    WITH RECURSIVE span AS (
+        SELECT asset, 0::bigint AS low, $4::bigint AS high FROM ledger_accounts
+        WHERE user_id = $1 AND ($2::text IS NULL OR asset = $2)
+        UNION ALL
+        SELECT span.asset,
+            CASE WHEN entry.created_at < $3 THEN entry.entry_id + 1 ELSE span.low END,
+            CASE WHEN entry.created_at < $3 THEN span.high ELSE span.low + (span.high - span.low) / 2 END
+        FROM span LEFT JOIN LATERAL (
+            SELECT entry_id, created_at FROM ledger_entries
+            WHERE user_id = $1 AND asset = span.asset AND entry_id >= span.low + (span.high - span.low) / 2
+            ORDER BY entry_id LIMIT 1
+        ) AS entry ON true
+        WHERE span.low < span.high
+    )
+    SELECT min(low) FROM span WHERE low >= high
+"""
+_OUT_OF_ORDER = timedelta(minutes=2)
+"""An entry has the time at which its transaction began, and an id of when it was written. They differ by less."""
 
 
 class PostedEntries(NamedTuple):
@@ -294,7 +314,11 @@ class LedgerStore:
         They were made at `since` or later and before `until`; None bounds nothing.
         """
         first = _ENTRY_ID_MAX if before is None else before
-        rows = await self._pool.fetch(_HISTORY, user_id, asset, first, limit + 1, entry_type, since, until)
+        if until is not None:
+            # Any entry that is much too new has a larger id than all entries before `until`.
+            found = await self._pool.fetchval(_FIRST_SINCE, user_id, asset, until + _OUT_OF_ORDER, first)
+            first = first if found is None else min(first, found)
+        rows = await self._pool.fetch(_HISTORY, user_id, asset, first, limit + 1, entry_type, until)
         entries = [
             LedgerHistoryEntry(
                 transaction_id=row["transaction_id"],
@@ -307,8 +331,11 @@ class LedgerStore:
                 created_at=iso_from_ms(row["created_at_ms"]),
             )
             for row in rows[:limit]
+            if since is None or row["created_at"] >= since
         ]
-        return HistoryPage(entries, rows[limit - 1]["entry_id"] if len(rows) > limit else None)
+        # Where the last one is much too old, all that follow it are.
+        is_last = len(rows) <= limit or (since is not None and rows[limit - 1]["created_at"] < since - _OUT_OF_ORDER)
+        return HistoryPage(entries, None if is_last else rows[limit - 1]["entry_id"])
 
 
 async def apply_with(connection: Connection, changes: Sequence[Change]) -> AppliedChanges:

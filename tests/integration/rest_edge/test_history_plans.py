@@ -36,7 +36,8 @@ SHAPES = {
     "trades, half way back": TRADES,
     "ledger entries": ENTRIES,
     "ledger entries, half way back": ENTRIES,
-    "ledger entries of some days": ENTRIES,
+    "ledger entries of the oldest days": ENTRIES,
+    "ledger entries of the newest days": ENTRIES,
     "deposits": {
         "custody_deposits_of_user",
         "ledger_entries_deposits",
