@@ -249,7 +249,7 @@ class Liquidator:
             timestamp=dependencies.now_ms(),
         )
         await dependencies.bus.publish(subjects.ORDERS_LIQUIDATION, event, message_id)
-        placed = MarginOrder(order_id, account.account_id, order.symbol, order.side, order.quantity, price=order.price)
+        placed = MarginOrder(order_id, account.account_id, order.symbol, order.side, order.quantity, order.price)
         return await outcome_of(dependencies, account.connection, placed)
 
     async def _may_be_placed(self, order: LiquidationOrder) -> bool:

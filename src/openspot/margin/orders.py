@@ -39,9 +39,9 @@ class OrderRefusedError(OrderUndecidedError):
 
 
 class MarginOrder(NamedTuple):
-    """An IOC order for a margin account. `quantity` and `price` have 18 places.
+    """An IOC order for a margin account. `quantity` and `price`, the worst one, have 18 places.
 
-    Without a price it is a market order. By default the market's own slippage bound applies to it.
+    Without a price it is a market order, as earlier releases planned those of liquidations.
     """
 
     order_id: str
@@ -49,8 +49,7 @@ class MarginOrder(NamedTuple):
     symbol: str
     side: Side
     quantity: int
-    slippage_bps: int | None = None
-    price: int | None = None
+    price: int | None
 
 
 async def outcome_of(dependencies: Dependencies, connection: Connection, order: MarginOrder) -> OrderOutcome:
@@ -72,7 +71,6 @@ async def outcome_of(dependencies: Dependencies, connection: Connection, order: 
             None if order.price is None else amount_to_text(order.price),
             time_in_force="ioc",
             margin_mode="cross",
-            max_slippage_bps=None if order.slippage_bps is None else str(order.slippage_bps),
         ),
         dependencies.now_ms() + dependencies.settings.order_deadline_ms,
         is_immediate=True,
@@ -88,6 +86,18 @@ async def outcome_of(dependencies: Dependencies, connection: Connection, order: 
     if reply.order is None or is_repeat or OrderStatus(reply.order.status) not in _ENDED:
         raise OrderUndecidedError(reply.error or "the order has not ended")
     return _outcome(reply.order)
+
+
+async def outcome_with_price(
+    dependencies: Dependencies, connection: Connection, order_id: str, order: MarginOrder | None
+) -> OrderOutcome:
+    """`outcome_of` an order that is None while there is no price to bound it: then it is not placed, but refused."""
+    if order is not None:
+        return await outcome_of(dependencies, connection, order)
+    recorded = await recorded_outcome(connection, order_id)
+    if recorded is None:
+        raise OrderRefusedError("there is no fair price of the market now")
+    return recorded
 
 
 async def recorded_outcome(connection: Connection, order_id: str) -> OrderOutcome | None:

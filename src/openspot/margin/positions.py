@@ -1,4 +1,4 @@
-"""Opens and closes positions: borrows the missing amount, places a market order, repays the loan.
+"""Opens and closes positions: borrows the missing amount, places an order near the fair price, repays the loan.
 
 A request writes the position with its loan. All later steps follow from the rows, and whoever locks the account next
 does them: the request itself, or after a kill the process that scans. The order's id is made from the position's, so
@@ -26,6 +26,7 @@ from openspot.margin.accounts import (
 )
 from openspot.margin.departures import refuse_new_risk
 from openspot.margin.dependencies import Dependencies
+from openspot.margin.figures import Marks
 from openspot.margin.holdings import holdings_of
 from openspot.margin.interest import MINUTE_MS
 from openspot.margin.lifecycle import (
@@ -37,6 +38,7 @@ from openspot.margin.lifecycle import (
 )
 from openspot.margin.loans import Loans
 from openspot.margin.opening import MarginDecision, OpeningRequest, RefusalReason, borrowing, check_margin, price_of
+from openspot.margin.order_prices import affordable_price, closing_price, opening_price
 from openspot.margin.order_sizes import cost_price, lot_of, part_error, smallest_market_order
 from openspot.margin.orders import (
     MarginOrder,
@@ -44,7 +46,7 @@ from openspot.margin.orders import (
     OrderRefusedError,
     OrderUndecidedError,
     nothing_filled,
-    outcome_of,
+    outcome_with_price,
     was_never_placed,
     was_placed,
 )
@@ -298,14 +300,7 @@ class Positions:
             await store.save_position(connection, position)
             return
         assert loan is None or loan.status is not LoanStatus.PENDING, "the account's transfers are settled"
-        order = MarginOrder(
-            position.order_id,
-            account.account_id,
-            position.symbol,
-            position.side,
-            position.quantity,
-            dependencies.settings.margin_slippage_bps,
-        )
+        order = await self._opening_order(account, position, 0 if loan is None else loan.borrowed)
         outcome = await self._opening_outcome(account, position, order, is_first=is_first)
         wanted, position.quantity = position.quantity, outcome.quantity
         if outcome.quantity:
@@ -321,15 +316,36 @@ class Positions:
             used = outcome.quantity if position.side is Side.SELL else max(outcome.spent - position.own_funds, 0)
             await self._repay(account, position, loan, loan.borrowed - used, "surplus")
 
+    async def _opening_order(
+        self, account: LockedAccount, position: MarginPositionRow, borrowed: int
+    ) -> MarginOrder | None:
+        """The order that opens a position; None without a price."""
+        spec = await self._dependencies.symbol(position.symbol)
+        marks = self._marks_of(spec)
+        if marks is None:
+            return None
+        price = opening_price(spec, position.side, marks, self._dependencies.settings.margin_slippage_bps)
+        if position.side is Side.BUY:
+            # The price may have moved since the loan was decided.
+            price = min(price, affordable_price(spec, position.quantity, position.own_funds + borrowed))
+        return MarginOrder(
+            position.order_id, account.account_id, position.symbol, position.side, position.quantity, price
+        )
+
+    def _marks_of(self, spec: SymbolSpec) -> Marks | None:
+        """The prices now; None if one of a market's assets has none, as while they come and when it is delisted."""
+        marks = self._dependencies.marks.current()
+        return marks if {spec.base, spec.quote} <= marks.keys() else None
+
     async def _opening_outcome(
-        self, account: LockedAccount, position: MarginPositionRow, order: MarginOrder, *, is_first: bool
+        self, account: LockedAccount, position: MarginPositionRow, order: MarginOrder | None, *, is_first: bool
     ) -> OrderOutcome:
         """How the opening order ended. Raises OrderUndecidedError and EngineError."""
         dependencies, connection = self._dependencies, account.connection
         age_ms = self._age_ms(position)
-        if age_ms <= OPENING_MS_MAX or not await was_never_placed(dependencies, connection, order.order_id):
+        if age_ms <= OPENING_MS_MAX or not await was_never_placed(dependencies, connection, position.order_id):
             try:
-                return await outcome_of(dependencies, connection, order)
+                return await outcome_with_price(dependencies, connection, position.order_id, order)
             except OrderRefusedError as error:
                 if is_first:
                     return nothing_filled(str(error))
@@ -350,14 +366,14 @@ class Positions:
             lot = lot_of(spec)
             missing = loan.accrual.owed(dependencies.now_ms() + MINUTE_MS) - account.holdings.free(spec.base)
             quantity = max(quantity, -(-missing // lot) * lot)
-        order = MarginOrder(
-            position.order_id,
-            account.account_id,
-            position.symbol,
-            side,
-            quantity,
-            dependencies.settings.margin_slippage_bps,
-        )
+        marks, order = self._marks_of(spec), None
+        if marks is not None:
+            price = closing_price(
+                spec, side, quantity, account.holdings.balances(dependencies.now_ms()), marks,
+                slippage_bps=dependencies.settings.margin_slippage_bps,
+                liquidation_bps=dependencies.settings.margin_liquidation_bps,
+            )  # fmt: skip
+            order = MarginOrder(position.order_id, account.account_id, position.symbol, side, quantity, price)
         try:
             outcome = await self._closing_outcome(connection, position, order)
         except OrderRefusedError as error:
@@ -389,7 +405,7 @@ class Positions:
         return None
 
     async def _closing_outcome(
-        self, connection: Connection, position: MarginPositionRow, order: MarginOrder
+        self, connection: Connection, position: MarginPositionRow, order: MarginOrder | None
     ) -> OrderOutcome:
         """How a closing order ended. A refused one has traded nothing, unless an earlier attempt reaches the engine.
 
@@ -398,13 +414,13 @@ class Positions:
         """
         dependencies, refused_at = self._dependencies, position.closing_refused_at
         if refused_at is None:
-            return await outcome_of(dependencies, connection, order)
+            return await outcome_with_price(dependencies, connection, position.order_id, order)
         refusal = position.reason or "the router refused the order"
         if dependencies.now_ms() < int(refused_at.timestamp() * 1000) + dependencies.settings.order_late_ms:
             raise OrderRefusedError(refusal)
-        if not await was_never_placed(dependencies, connection, order.order_id):
+        if not await was_never_placed(dependencies, connection, position.order_id):
             position.closing_refused_at = None
-            return await outcome_of(dependencies, connection, order)
+            return await outcome_with_price(dependencies, connection, position.order_id, order)
         return nothing_filled(refusal)
 
     async def _repay(

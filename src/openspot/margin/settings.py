@@ -40,7 +40,10 @@ class MarginSettings(EngineConnectionSettings):
         default=10.0, gt=0, le=3600, description="Seconds between two slices of a liquidation"
     )
     margin_slippage_bps: int = Field(
-        default=100, ge=0, le=500, description="Basis points by which an order that opens or closes a position may slip"
+        default=100,
+        ge=0,
+        le=500,
+        description="Basis points from the fair price within which an order opens or closes a position",
     )
     margin_lease_s: float = Field(
         default=4.0, ge=1.0, description="Another margin process takes the scan over after this time"

@@ -31,10 +31,16 @@ def forced_price(marks: Marks, base: str, quote: str, side: Side) -> int:
 
 def bound_price(price: int, side: Side, bps: int, spec: SymbolSpec) -> int:
     """The worst price that an order may trade at: `bps` basis points from `price`, rounded towards it to a tick."""
-    tick = spec.tick * (AMOUNT_SCALE // spec.quote_scale_k)
     if side is Side.SELL:
-        return -(-price * (BASIS_POINTS - bps) // (BASIS_POINTS * tick)) * tick
-    return max(price * (BASIS_POINTS + bps) // (BASIS_POINTS * tick), 1) * tick
+        return in_ticks(-(-price * (BASIS_POINTS - bps) // BASIS_POINTS), side, spec)
+    return in_ticks(price * (BASIS_POINTS + bps) // BASIS_POINTS, side, spec)
+
+
+def in_ticks(price: int, side: Side, spec: SymbolSpec) -> int:
+    """The worst price of an order in whole ticks: rounded up for a sell, down for a buy, and at least one tick."""
+    tick = spec.tick * (AMOUNT_SCALE // spec.quote_scale_k)
+    ticks = -(-price // tick) if side is Side.SELL else price // tick
+    return max(ticks, 1) * tick
 
 
 def absorbed(marks: Marks, base: str, quote: str, side: Side) -> int | None:

@@ -173,6 +173,13 @@ async def test_a_closing_that_the_router_refuses_keeps_nobody_waiting_and_is_dec
     await market.place("sell", "100", "2", "bob")
     account_id, position_id = await positions.open("o", "stu", "BTC-USD", Side.BUY, 2 * AMOUNT_SCALE, Decimal(1))
     await process.loans.transfer("out", "stu", "BTC", -2 * AMOUNT_SCALE)
+    held = "SELECT available FROM ledger_accounts WHERE user_id = $1 AND asset = 'BTC'"
+
+    async def has_left() -> bool:
+        # The router asks the ledger, which follows the engine.
+        return not await market.pool.fetchval(held, account_id)
+
+    await eventually(has_left)
 
     async def row() -> MarginPositionRow:
         async with market.pool.acquire() as connection:
@@ -194,7 +201,12 @@ async def test_a_closing_that_the_router_refuses_keeps_nobody_waiting_and_is_dec
     closing = asyncio.create_task(positions.close("c", "stu", position_id))
     await eventually(is_refused)
     submitted = "SELECT count(*) FROM orders WHERE user_id = $1"
-    before = await market.pool.fetchval(submitted, account_id)
+    before = 2
+
+    async def both_are_written() -> bool:
+        return bool(await market.pool.fetchval(submitted, account_id) == before)
+
+    await eventually(both_are_written)
     # The request waits, and neither the account nor the process that leads waits with it.
     await process.loans.transfer("more", "stu", "USD", AMOUNT_SCALE)
     with pytest.raises(OrderRefusedError, match="insufficient BTC balance"):

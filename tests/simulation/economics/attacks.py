@@ -372,6 +372,24 @@ def trade_against_oneself_across_margin(team: Team) -> None:
         team.wait()
 
 
+def close_at_a_made_price(team: Team) -> None:
+    """Open a long from one's own book, print the price down, close into an own bid, and leave the debt to the pool."""
+    world, user = team.world, team.names[0]
+    world.traders.sleep()
+    for _ in range(8):
+        team.paint(team.fair, 6_000, number=1)
+        team.wait()
+    if not team.open(4_000, Side.BUY, margin=520):
+        return
+    held = world.margin.balances(margin_account_id(user, 1))[team.base].held
+    team.leave_book()
+    for _ in range(5):
+        team.print_at(team.last * 81 // 100, 1, 1, 2)
+    team.place(team.names[1], Side.BUY, held, team.last)
+    world.margin.close(user, team.symbol)
+    team.leave_book()
+
+
 def everything(team: Team) -> None:
     """Paint, print, trade in rings, borrow, convert and withdraw, as chance will have it."""
     chance = team.world.chance
@@ -472,6 +490,7 @@ STRATEGIES = (
     Strategy(name="buy_the_liquidation", program=buy_the_liquidation, lives=THIN, spared=SOUND),
     Strategy(name="cross_a_second_market", program=cross_a_second_market, lives=CROSSED),
     Strategy(name="trade_against_oneself_across_margin", program=trade_against_oneself_across_margin, lives=THIN),
+    Strategy(name="close_at_a_made_price", program=close_at_a_made_price, lives=THIN, accounts=3),
     Strategy(name="everything", program=everything, lives=THIN, accounts=4, spared=SOUND),
 )
 PATIENT = (

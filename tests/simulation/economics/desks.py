@@ -42,6 +42,7 @@ from openspot.rest_edge.products.conversions.pricing import (
 from openspot.rest_edge.products.conversions.standing import SAMPLE_EVERY_S, StandingBooks
 from openspot.rest_edge.products.conversions.standing import Side as BookSide
 from openspot.rest_edge.products.conversions.store import Exposure, Quote
+from tests.simulation.economics.guards import SLIPPAGE_BPS, Closing
 
 if TYPE_CHECKING:
     from tests.simulation.economics.world import EconomicWorld
@@ -53,7 +54,6 @@ HOUR_S, DAY_S = 3600, 86_400
 USER_LIMIT_CENTS = 50_000 * 100
 HOT_SHARE_PERCENT = 20
 PAUSE_MS = 10_000
-SLIPPAGE_BPS = 100
 TAKER_FEE_BPS = 25
 SCAN_S = 4
 
@@ -128,6 +128,16 @@ class Margin:
         self.lend(user, loan.asset, loan.amount)
         self._required.setdefault(account, []).append(decision.required_margin or 0)
         world.place(account, symbol, side, quantity, worst, is_immediate=True)
+
+    def close(self, user: str, symbol: str) -> None:
+        """Trade a long of a market back as far as its order goes, and repay with what it brought."""
+        world, account = self._world, margin_account_id(user, 1)
+        spec, balances = world.exchange.specs[symbol], self.balances(account)
+        quantity = balances[spec.base].held // spec.base_unit * spec.base_unit
+        last = world.exchange.last_trades[symbol]
+        worst = world.guards.closing_price(Closing(spec, Side.SELL, quantity, balances, self._marks(), last))
+        world.place(account, symbol, Side.SELL, quantity, worst, is_immediate=True)
+        self._repay(account, spec.quote, min(world.exchange.free(account, spec.quote), self.debts[account][spec.quote]))
 
     def borrow_and_leave(self, user: str, asset: str, whole: int) -> int:
         """Borrow and move out, part by part, as much of `whole` as is allowed. Returns what left."""

@@ -8,9 +8,10 @@ from openspot.domain.fair_price.crossing import AssetPrice
 from openspot.domain.fair_price.model import FairPrice, PriceState
 from openspot.domain.fair_price.rules import FairPriceRules
 from openspot.margin.figures import Balances, MarginFigures, Marks, judged_figures, margin_figures
+from openspot.margin.slices import bound_price
 from openspot.rest_edge.products.conversions.exposure import ExposureLimits
 from openspot.rest_edge.products.conversions.pricing import Pair, Step
-from tests.simulation.economics.guards import Guards, Prices
+from tests.simulation.economics.guards import SLIPPAGE_BPS, Closing, Guards, Prices
 
 _EVERY = 10**6
 """Basis points that nothing reaches."""
@@ -62,6 +63,11 @@ def _days_unknown(marks: Marks) -> Marks:
     return {asset: _of_now(price) for asset, price in marks.items()}
 
 
+def near_the_last_trade(closing: Closing) -> int:
+    """The worst price of a closing as it was: measured from the last trade."""
+    return bound_price(closing.last_trade, closing.side, SLIPPAGE_BPS, closing.spec)
+
+
 def _raw(pair: Pair, steps: Iterable[Step], fair: FairPrice) -> list[Step]:
     return list(steps)
 
@@ -100,6 +106,11 @@ MUTANTS = (
     Mutant("a forced sale follows the price of an hour", Guards(forced_marks=_confirmed), "four_in_the_thin_hours"),
     Mutant("collateral has no cap by liquidity", Guards(marks=_without_liquidity), "leave_a_falling_coin"),
     Mutant("a forced sale has no floor", Guards(slice_bps=9_000), "buy_the_liquidation"),
+    Mutant(
+        "closings are measured from the last trade",
+        Guards(closing_price=near_the_last_trade),
+        "close_at_a_made_price",
+    ),
     Mutant("withdrawals know no day", Guards(custody_price=_of_now), "four_in_the_thin_hours"),
     Mutant("conversions are not bounded by the fair price", Guards(bounded=_raw), "paint_and_convert"),
     Mutant(

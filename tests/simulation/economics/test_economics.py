@@ -1,9 +1,14 @@
 """Nobody makes a price: every strategy of an attacker fails, and each guard is what makes one of them fail."""
 
+from dataclasses import replace
+
 import pytest
 
+from openspot.domain.fair_price.band import PriceReference
+from openspot.domain.money import AMOUNT_SCALE
 from tests.simulation.economics.attacks import BY_NAME, PATIENT, STRATEGIES, Strategy, play
-from tests.simulation.economics.mutants import MUTANTS, Mutant
+from tests.simulation.economics.guards import Guards
+from tests.simulation.economics.mutants import MUTANTS, Mutant, near_the_last_trade
 
 SEED = 1
 MORE_SEEDS = range(2, 12)
@@ -22,6 +27,13 @@ SLOW = ("spread_over_hours", "slow_walk_up_and_open", "slow_walk_down_and_short"
 )
 def test_a_strategy_does_not_pay(strategy: Strategy) -> None:
     assert play(strategy, SEED).findings == []
+
+
+def test_a_position_is_not_closed_at_a_made_price_where_bands_follow_the_last_trade() -> None:
+    # Such bands let attackers refuse honest prices, so the findings are more than what they gain.
+    strategy, bands = BY_NAME["close_at_a_made_price"], Guards(band=PriceReference.LAST_TRADE)
+    assert play(strategy, SEED, bands).gain < 0
+    assert play(strategy, SEED, replace(bands, closing_price=near_the_last_trade)).gain > 2_000 * AMOUNT_SCALE
 
 
 @pytest.mark.proof
