@@ -418,6 +418,23 @@ async def test_a_replacement_names_both_outcomes_and_reuses_funds_and_client_ord
     assert (await trading.engine.find(external_id=own.body["orderId"])).status == "OPEN"
 
 
+async def test_a_frozen_user_makes_an_order_smaller_and_neither_moves_nor_replaces_it(trading: Trading) -> None:
+    await trading.engine.fund("carol", USD="1000")
+    order_id = (await trading.place("carol", price="95", quantity="2")).body["orderId"]
+    freeze = "/api/v1/admin/participants/carol/freeze"
+    assert (await trading.engine.request("PUT", freeze, {"reason": "prints prices"}))[0] == 200
+    path = f"/orders/{order_id}"
+    for body in ({"price": "96"}, {"quantity": "3"}):
+        refused = await trading.rest("PATCH", path, body)
+        assert (refused.status, refused.code) == (400, "PARTICIPANT_INACTIVE"), refused.body
+    body = {"symbol": "BTC-USD", "side": "buy", "type": "limit", "price": "96", "quantity": "1"}
+    refused = await trading.rest("POST", f"{path}/replace", body)
+    assert (refused.status, refused.code) == (400, "PARTICIPANT_INACTIVE"), refused.body
+    smaller = await trading.rest("PATCH", path, {"quantity": "1"})
+    assert (smaller.status, smaller.body["price"], smaller.body["quantity"]) == (200, "95", "1"), smaller.body
+    assert (await trading.engine.find(external_id=order_id)).status == "OPEN"
+
+
 async def test_an_order_with_an_expiry_ends_at_it_whether_it_rests_or_waits(trading: Trading) -> None:
     soon = {"timeInForce": "gtd", "expiresAt": later(seconds=1)}
     resting = await trading.place("alice", **soon)

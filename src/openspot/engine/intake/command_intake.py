@@ -28,6 +28,7 @@ from openspot.engine.core.records import (
     CommandKind,
     CreateSymbol,
 )
+from openspot.engine.intake.inactive_owners import InactiveOwners
 from openspot.engine.intake.order_limits import OrderLimits
 from openspot.engine.intake.order_requests import (
     AmendedOrders,
@@ -77,6 +78,7 @@ class CommandIntake:
         self._machine = machine
         self._sequencer = sequencer
         self._limits = limits or OrderLimits()
+        self._inactive_owners = InactiveOwners(machine)
         self._volatility = volatility
 
     # Orders
@@ -218,9 +220,13 @@ class CommandIntake:
     def replace(self, engine_order_id: int, request: PlacementRequest, *, allow_failure: bool) -> PlacedOrders:
         """Cancel an order and place another of the same participant and symbol, in one commit.
 
-        The first of the submitted commands is the REPLACE. If the order is refused here, nothing is submitted.
-        Raises EngineStoppedError.
+        The first of the submitted commands is the REPLACE. If the order is refused here, nothing is submitted: so it
+        is for a participant that is not active, whose order would be cancelled for nothing. Raises EngineStoppedError.
         """
+        if self._inactive_owners.includes(request.participant_id):
+            code = ResultCode.PARTICIPANT_INACTIVE
+            metrics.REFUSED.labels(code.name).inc()
+            return PlacedOrders({0: code}, [], None, {})
         replaced = Command(
             CommandKind.REPLACE,
             flags=FLAG_ALLOW_FAILURE if allow_failure else 0,
@@ -285,6 +291,7 @@ class CommandIntake:
     ) -> asyncio.Future[CommandOutcome]:
         """Give an order a new limit. Raises IntakeRefusal, EngineStoppedError."""
         self._check_symbol(engine_order_id, symbol)
+        self._inactive_owners.refuse_move(engine_order_id, participant_id)
         self._check_size(engine_order_id, participant_id, price, 0)
         account = self._machine.directory.account(participant_id)
         return self.submit(Command(CommandKind.MOVE, order_id=engine_order_id, account=account, price=price), ())
@@ -292,7 +299,8 @@ class CommandIntake:
     def amend(self, requests: Sequence[AmendmentRequest]) -> AmendedOrders:
         """Give orders another limit, ordered quantity or trigger, in one commit; 0 leaves each as it is.
 
-        The limits are those of a new order of that size. Raises EngineStoppedError.
+        The limits are those of a new order of that size. Of a participant that is not active, an order only gets
+        smaller where it stands. Raises EngineStoppedError.
         """
         try:
             self.admit(len(requests))
@@ -304,6 +312,7 @@ class CommandIntake:
         for index, request in enumerate(requests):
             try:
                 self._check_symbol(request.order_id, request.symbol)
+                self._inactive_owners.refuse_amendment(request)
                 self._check_size(request.order_id, request.participant_id, request.price, request.quantity)
             except IntakeRefusal as refusal:
                 refusals[index] = refusal.code

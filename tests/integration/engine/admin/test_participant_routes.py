@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
 from openspot.kit.settings import Settings
 from tests.support.admin_client import AdminClient
-from tests.support.engine_client import EngineClient, engine_settings, running_engine
+from tests.support.engine_client import SCALE, EngineClient, engine_settings, order, running_engine
 
 RISK = "/api/v1/admin/risk-metrics"
 PARTICIPANTS = "/api/v1/admin/participants"
@@ -21,6 +22,13 @@ def freeze_of(participant_id: str) -> str:
 
 async def set_frozen(engine: EngineClient, participant_id: str, frozen: bool = True) -> tuple[int, Any]:
     return await engine.request("PUT" if frozen else "DELETE", freeze_of(participant_id), BECAUSE)
+
+
+async def amend(engine: EngineClient, *amendments: dict[str, int], by: str = "alice") -> list[str]:
+    """The result codes of amendments in one call."""
+    orders = [pb.AmendOrderRequest(participant_id=by, symbol="BTC-USD", **fields) for fields in amendments]
+    response: pb.AmendOrdersResponse = await engine.orders.AmendOrders(pb.AmendOrdersRequest(orders=orders))
+    return [each.result_code for each in response.orders]
 
 
 async def state_of(engine: EngineClient, participant_id: str) -> str:
@@ -105,6 +113,76 @@ async def test_a_frozen_participant_places_no_order_until_the_freeze_ends_and_ma
     assert (await engine.place("buy", "91")).result_code == "SUCCESS"
     status, body = await set_frozen(engine, "alice", False)
     assert (status, body["code"]) == (409, "PARTICIPANT_NOT_FROZEN")
+
+
+async def test_a_frozen_participant_makes_an_order_smaller_and_trades_by_no_amendment(engine: EngineClient) -> None:
+    await engine.fund("alice")
+    await engine.fund("bob")
+    offer = (await engine.place("sell", "100", "5", "bob")).order_id
+    bid, other = [(await engine.place("buy", price, "3")).order_id for price in ("90", "80")]
+    assert (await set_frozen(engine, "alice"))[0] == 200
+    refused, taken = "PARTICIPANT_INACTIVE", "SUCCESS"
+    codes = await amend(
+        engine,
+        {"order_id": bid, "price": 10_000},
+        {"order_id": bid, "quantity": 4 * SCALE},
+        {"order_id": bid, "price": 9_000, "quantity": 3 * SCALE + 1},
+        {"order_id": bid, "price": 8_999, "quantity": 2 * SCALE},
+        {"order_id": other, "price": 8_000, "quantity": 2 * SCALE},
+        {"order_id": 12345, "price": 10_000},
+        {"order_id": offer, "price": 9_000},
+    )
+    assert codes == [refused] * 4 + [taken, "MATCHING_UNKNOWN_ORDER_ID", "AUTH_INVALID_USER"]
+    # The repetition of an amendment changes nothing, and a smaller order does not grow again.
+    assert await amend(engine, {"order_id": other, "quantity": 2 * SCALE}) == [taken]
+    assert await amend(engine, {"order_id": other, "quantity": 3 * SCALE}) == [refused]
+    for price in (9_000, 10_000):
+        request = pb.MoveOrderRequest(order_id=bid, participant_id="alice", symbol="BTC-USD", price=price)
+        assert (await engine.orders.MoveOrder(request)).result_code == refused
+    replaced = await engine.orders.ReplaceOrder(pb.ReplaceOrderRequest(order_id=bid, order=order("buy", "100", "1")))
+    assert (replaced.cancelled.result_code, replaced.placed.result_code) == (refused, refused)
+    [kept, smaller] = [await engine.find(order_id) for order_id in (bid, other)]
+    assert (kept.status, kept.price, kept.remaining_quantity) == ("OPEN", 9_000, 3 * SCALE)
+    assert (smaller.status, smaller.quantity) == ("OPEN", 2 * SCALE)
+
+    reduction = pb.ReduceOrderRequest(order_id=bid, participant_id="alice", symbol="BTC-USD", quantity=SCALE)
+    assert (await engine.orders.ReduceOrder(reduction)).result_code == taken
+    assert (await engine.cancel(other)).result_code == taken
+    assert (await engine.find(offer)).remaining_quantity == 5 * SCALE
+    assert (await set_frozen(engine, "alice", False))[0] == 200
+    assert await amend(engine, {"order_id": bid, "price": 10_000}) == [taken]
+    assert (await engine.find(bid)).status == "FILLED"
+
+
+async def test_a_frozen_participant_changes_no_stop_and_no_order_of_a_list(engine: EngineClient) -> None:
+    await engine.fund("alice")
+    at_90: dict[str, Any] = {
+        "trigger": pb.TRIGGER_FIXED, "trigger_value": 9_000, "trigger_direction": pb.TRIGGER_AT_OR_BELOW,
+    }  # fmt: skip
+    stop = (await engine.place("sell", "85", "2", **at_90)).order_id
+    entry, profit, exit_stop = 11, 12, 13
+    bracket = [
+        order("buy", "95", "1", order_id=entry),
+        order("sell", "110", "1", order_id=profit),
+        order("sell", "85", "1", order_id=exit_stop, **at_90),
+    ]
+    placed = await engine.orders.PlaceOrderList(pb.PlaceOrderListRequest(list_id=7, type=pb.BRACKET, orders=bracket))
+    assert placed.result_code == "SUCCESS"
+    assert (await set_frozen(engine, "alice"))[0] == 200
+    changes = [
+        {"order_id": stop, "price": 8_400},
+        {"order_id": stop, "trigger_price": 9_100},
+        {"order_id": entry, "price": 9_600},
+        {"order_id": profit, "price": 11_100},
+        {"order_id": exit_stop, "trigger_price": 8_900},
+    ]
+    assert await amend(engine, *changes) == ["PARTICIPANT_INACTIVE"] * 5
+    keeping = {"order_id": stop, "price": 8_500, "trigger_price": 9_000, "quantity": SCALE}
+    assert await amend(engine, keeping, {"order_id": entry, "price": 9_500}) == ["SUCCESS", "SUCCESS"]
+    assert (await engine.find(stop)).quantity == SCALE
+    # What the freeze refused was right in itself.
+    assert (await set_frozen(engine, "alice", False))[0] == 200
+    assert await amend(engine, *changes) == ["SUCCESS"] * 5
 
 
 async def test_an_administrators_deactivation_is_not_an_operators_to_end(
