@@ -1,6 +1,7 @@
 """Orders and trades of all users for operators: lists, files, and the cancel of one order."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from openspot.contracts.messages import OrderRecord
 from openspot.contracts.refusals import Refusal, RefusalCode
 from openspot.http.context import IdempotentOperation
-from openspot.http.errors import HttpError
+from openspot.http.errors import HttpError, service_unavailable
 from openspot.http.operators import OperatorRole, user_operator
 from openspot.rest_edge.operators.acting import Acting
 from openspot.rest_edge.operators.spans import Span
@@ -19,7 +20,7 @@ from openspot.rest_edge.operators.trading import store
 from openspot.rest_edge.operators.trading.service import OperatedTrading
 from openspot.rest_edge.operators.trading.store import TradingFilter, TradingStore
 from openspot.rest_edge.orders.recent import RecentOrderRecords
-from openspot.rest_edge.orders.refusals import already_ended
+from openspot.rest_edge.orders.refusals import already_ended, status_unknown
 from tests.support.authenticator import register
 from tests.support.edge_operators import link_owners, make_operator
 from tests.support.fake_router import FakeRouter
@@ -302,19 +303,21 @@ async def test_an_order_of_a_user_is_cancelled_once_after_the_trail_has_it(
     assert (done.status, done.body["orderId"], done.body["status"]) == (200, "o1", "cancelled"), done.body
     assert [(asked.user_id, asked.order_id, asked.symbol) for asked in router.cancelled] == [(eve, "o1", "BTC-USD")]
     entries = [tuple(entry) for entry in await pool.fetch(TRAIL)]
+    before = '{"filledQuantity":"1","market":"BTC-USD","remainingQuantity":"2","status":"open","user":"' + eve + '"}'
+    left = router.orders["o1"].remaining_quantity
     assert entries == [
+        ("order.cancel_asked", "o1", WHY["reason"], before, '{"outcome":"not known yet"}'),
         (
-            "order.cancelled", "o1", WHY["reason"],
-            '{"filledQuantity":"1","market":"BTC-USD","remainingQuantity":"2","status":"open","user":"' + eve + '"}',
-            '{"remainingQuantity":"0","status":"cancelled"}',
-        )
+            "order.cancelled", "o1", WHY["reason"], before,
+            '{"remainingQuantity":"' + left + '","status":"cancelled"}',
+        ),
     ]  # fmt: skip
     # The same request, and the same wish anew: nothing more is done, though the row still says that it is open.
     again = await edge("POST", path, WHY, headers=key)
     assert again.headers["Idempotency-Hit"] == "true" and again.body == done.body
     anew = await edge("POST", path, WHY)
     assert (anew.status, anew.code, anew.body["details"]["status"]) == (409, "ORDER_NOT_OPEN", "cancelled")
-    assert len(router.cancelled) == 1 and len(await pool.fetch(TRAIL)) == 1
+    assert len(router.cancelled) == 1 and len(await pool.fetch(TRAIL)) == 2
 
 
 async def test_an_order_that_is_over_unknown_or_no_users_is_refused_and_noted_nowhere(
@@ -353,27 +356,33 @@ async def test_an_order_that_is_filled_meanwhile_is_noted_as_not_cancelled(
     refused = await edge("POST", "/operator/orders/o1/cancellation", WHY)
     assert (refused.status, refused.code, refused.body["details"]["status"]) == (409, "ORDER_NOT_OPEN", "filled")
     entries = await pool.fetch(TRAIL)
-    assert [entry["action"] for entry in entries] == ["order.cancelled", "order.not_cancelled"]
+    assert [entry["action"] for entry in entries] == ["order.cancel_asked", "order.not_cancelled"]
     assert entries[1]["after"] == '{"refusal":"ORDER_NOT_OPEN","status":"filled"}'
-    # Nobody knows how this one ended: nothing is taken back, and what to do is said.
+    # Nobody knows how this one ended: no entry says that it did, and what to do is said.
     router.cancel_refusal = Refusal(RefusalCode.STATUS_UNKNOWN, "the matching engine did not answer")
     router.shows_order = False
     unknown = await edge("POST", "/operator/orders/o1/cancellation", WHY)
     assert (unknown.status, unknown.code) == (504, "ORDER_STATUS_UNKNOWN")
     assert "look the order up" in str(unknown.message)
-    assert [entry["action"] for entry in await pool.fetch(TRAIL)][2:] == ["order.cancelled"]
+    assert [entry["action"] for entry in await pool.fetch(TRAIL)][2:] == ["order.cancel_asked"]
 
 
 class OneCancel:
-    """Stands for the service of orders: the first cancel succeeds once `may_go_on`, the others come too late."""
+    """Stands for the service of orders: the first cancel succeeds once `may_go_on`, the others come too late.
+
+    `refusals` are what the next cancels raise instead, in turn.
+    """
 
     def __init__(self) -> None:
         self.recent = RecentOrderRecords()
         self.asked = 0
         self.may_go_on = asyncio.Event()
+        self.refusals: list[HttpError] = []
 
     async def cancel(self, user_id: str, order_id: str) -> OrderRecord:
         self.asked += 1
+        if self.refusals:
+            raise self.refusals.pop(0)
         is_first = self.asked == 1
         await self.may_go_on.wait()
         if not is_first:
@@ -399,9 +408,11 @@ async def test_of_two_operators_who_cancel_at_once_one_is_told_that_it_was_too_l
     outcomes = await asyncio.gather(*both)
     assert sorted(type(outcome).__name__ for outcome in outcomes) == ["HttpError", "OrderRecord"]
     entries = await pool.fetch("SELECT action, operator FROM operator_actions ORDER BY entry_number")
-    assert [entry["action"] for entry in entries] == ["order.cancelled", "order.cancelled", "order.not_cancelled"]
     late = "ada" if isinstance(outcomes[0], HttpError) else "bob"
-    assert entries[2]["operator"] == f"user:{late}"
+    told = {(entry["action"], entry["operator"]) for entry in entries[2:]}
+    assert [entry["action"] for entry in entries[:2]] == ["order.cancel_asked"] * 2
+    done = "bob" if late == "ada" else "ada"
+    assert told == {("order.cancelled", f"user:{done}"), ("order.not_cancelled", f"user:{late}")}
 
 
 async def test_a_cancel_that_a_kill_cut_off_is_noted_once_and_gets_its_outcome(pool: asyncpg.Pool) -> None:
@@ -412,7 +423,7 @@ async def test_a_cancel_that_a_kill_cut_off_is_noted_once_and_gets_its_outcome(p
     first = asyncio.create_task(trading.cancel("o1", acting, IdempotentOperation("operation")))
     await eventually(lambda: cancels.asked == 1)
     first.cancel()
-    # The engine had not heard of it: the same operation asks it again, and writes no second entry.
+    # The engine had not heard of it: the same operation asks it again, and notes once that it was asked for.
     cancels.asked = 0
     cancels.may_go_on.set()
     resumed = IdempotentOperation("operation", is_resumed=True)
@@ -420,6 +431,113 @@ async def test_a_cancel_that_a_kill_cut_off_is_noted_once_and_gets_its_outcome(p
     # The engine had done it: the outcome is told, and it is not asked.
     await pool.execute("UPDATE orders SET status = 'cancelled'")
     assert (await trading.cancel("o1", acting, resumed)).status == "cancelled"
-    assert cancels.asked == 1 and len(await pool.fetch(TRAIL)) == 1
+    assert cancels.asked == 1
+    assert [entry["action"] for entry in await pool.fetch(TRAIL)] == ["order.cancel_asked", "order.cancelled"]
     with pytest.raises(HttpError, match="cancelled"):
         await trading.cancel("o1", acting, IdempotentOperation("another"))
+
+
+class Attempts:
+    """Runs of one operation of ada's on the order o1 of eve's, and what the trail has of them."""
+
+    def __init__(self, pool: asyncpg.Pool) -> None:
+        self.pool = pool
+        self.orders = OneCancel()
+        self.orders.may_go_on.set()
+        self.runs = 0
+
+    async def run(self) -> int:
+        """The status of the next run: 200 for an order that is cancelled."""
+        service: Any = self.orders
+        acting = Acting(user_operator("ada", frozenset({MARKETS})), "ticket 4711", "r1", "")
+        operation = IdempotentOperation("operation", is_resumed=self.runs > 0)
+        self.runs += 1
+        try:
+            done = await OperatedTrading(self.pool, service).cancel("o1", acting, operation)
+        except HttpError as error:
+            return error.status_code
+        assert done.status == "cancelled"
+        return 200
+
+    async def now(self, status: str) -> None:
+        await self.pool.execute("UPDATE orders SET status = $1", status)
+
+    async def noted(self) -> list[tuple[str, Any]]:
+        """Action, and what is said of the outcome: its status, or that it is not known."""
+        entries = [(entry["action"], json.loads(entry["after"])) for entry in await self.pool.fetch(TRAIL)]
+        return [(action.removeprefix("order."), after.get("status", after.get("outcome"))) for action, after in entries]
+
+
+AWAY = service_unavailable("orders cannot be cancelled at this moment: no order router takes the request")
+ASKED = ("cancel_asked", "not known yet")
+
+
+@pytest.fixture
+async def attempts(pool: asyncpg.Pool) -> Attempts:
+    await insert(pool, "orders", {"user_id": "eve"}, order_id="o1", status="open")
+    return Attempts(pool)
+
+
+async def test_a_cancel_that_no_router_took_is_noted_as_such_and_asked_for_anew(attempts: Attempts) -> None:
+    attempts.orders.refusals = [AWAY, AWAY]
+    assert [await attempts.run(), await attempts.run()] == [503, 503]
+    undone = [ASKED, ("not_cancelled", "open")]
+    assert await attempts.noted() == undone * 2
+    # Its user has cancelled it meanwhile: it was not this operation.
+    await attempts.now("cancelled")
+    assert (await attempts.run(), await attempts.noted()) == (409, undone * 2)
+
+
+async def test_a_cancel_that_no_router_took_succeeds_when_it_is_repeated(attempts: Attempts) -> None:
+    attempts.orders.refusals = [AWAY]
+    assert await attempts.run() == 503
+    attempts.orders.asked = 0
+    assert await attempts.run() == 200
+    noted = [ASKED, ("not_cancelled", "open"), ASKED, ("cancelled", "cancelled")]
+    assert await attempts.noted() == noted
+    # The reply was lost, and the row is late: nothing is asked or noted again.
+    assert (await attempts.run(), attempts.orders.asked, await attempts.noted()) == (200, 1, noted)
+
+
+@pytest.mark.parametrize(
+    ("status", "told", "action"), [("filled", 409, "not_cancelled"), ("cancelled", 200, "cancelled")]
+)
+async def test_an_unknown_outcome_is_noted_once_the_row_tells_it(
+    attempts: Attempts, status: str, told: int, action: str
+) -> None:
+    attempts.orders.refusals = [status_unknown("o1"), AWAY, status_unknown("o1")]
+    # That no router took the second request says nothing of the first.
+    assert [await attempts.run() for _ in range(3)] == [504, 503, 504]
+    assert await attempts.noted() == [ASKED]
+    await attempts.now(status)
+    assert await attempts.run() == told
+    assert await attempts.noted() == [ASKED, (action, status)]
+
+
+@pytest.mark.parametrize(
+    ("refusal", "outcome"),
+    [
+        (already_ended("o1", "filled"), [("not_cancelled", "filled")]),
+        (already_ended("o1", "cancelled"), [("cancelled", "cancelled")]),
+        (HttpError(409, "not open", "ORDER_NOT_OPEN"), []),
+    ],
+    ids=["filled", "cancelled", "nobody knows how"],
+)
+async def test_an_unknown_outcome_is_noted_as_the_router_tells_it_later(
+    attempts: Attempts, refusal: HttpError, outcome: list[tuple[str, str]]
+) -> None:
+    attempts.orders.refusals = [status_unknown("o1"), refusal]
+    assert [await attempts.run(), await attempts.run()] == [504, 409]
+    assert await attempts.noted() == [ASKED, *outcome]
+
+
+async def test_without_a_router_the_trail_does_not_claim_a_cancel(edge: RestClient, pool: asyncpg.Pool) -> None:
+    edge.token = None
+    eve = await register(edge, EVE)
+    await make_operator(edge, pool, ADA, MARKETS)
+    await insert(pool, "orders", {"user_id": eve}, order_id="o1", symbol="BTC-USD", status="open")
+    refused = await edge("POST", "/operator/orders/o1/cancellation", WHY)
+    assert (refused.status, refused.code) == (503, "SERVICE_UNAVAILABLE")
+    entries = await pool.fetch(TRAIL)
+    assert [entry["action"] for entry in entries] == ["order.cancel_asked", "order.not_cancelled"]
+    assert entries[1]["after"] == '{"refusal":"SERVICE_UNAVAILABLE","status":"open"}'

@@ -1,12 +1,14 @@
 """Pages of the orders and trades of all users, and the cancel of one order by an operator.
 
-The trail notes a cancel before the engine is asked: what the engine does could not be undone if the entry failed. If
-the engine refuses it, because the order has ended meanwhile, another entry says so.
+The trail notes that a cancel is asked for before the engine is asked: what the engine does could not be undone if the
+entry failed. An entry with the outcome follows as soon as that is certain. Without one, nobody knows what came of it.
 """
 
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
+
+import msgspec
 
 from openspot.contracts.messages import OrderRecord
 from openspot.domain.accounts import MARGIN_PREFIX
@@ -28,9 +30,13 @@ from openspot.rest_edge.orders.refusals import already_ended, not_found
 from openspot.rest_edge.orders.service import OrderService
 from openspot.rest_edge.orders.store import OrderStore
 
+ASKED = "order.cancel_asked"
 CANCELLED = "order.cancelled"
 NOT_CANCELLED = "order.not_cancelled"
-_NOTED = "SELECT EXISTS (SELECT FROM operator_actions WHERE subject_id = $1 AND action = $2 AND request_id = $3)"
+_LAST_NOTED = """
+    SELECT action FROM operator_actions WHERE subject_id = $1 AND request_id = $2 AND action = ANY($3::text[])
+    ORDER BY entry_number DESC LIMIT 1
+"""
 
 
 class OperatedTrading:
@@ -72,33 +78,54 @@ class OperatedTrading:
         """
         order = await self._order(order_id)
         require_other_person(acting.operator.name, order.user_id, await linked_with(self._pool, acting.operator.name))
-        is_noted = operation.is_resumed and await self._pool.fetchval(
-            _NOTED, order_id, CANCELLED, operation.operation_id
-        )
+        acting = replace(acting, request_id=operation.operation_id)
+        last = await self._last_noted(order_id, operation) if operation.is_resumed else None
+        # An earlier run has asked, or was about to, and nobody has noted what came of it.
+        is_open = last == ASKED
         if order.status in TERMINAL:
-            if is_noted and order.status == OrderStatus.CANCELLED:
+            is_cancelled = order.status == OrderStatus.CANCELLED
+            if is_open:
+                outcome = CANCELLED if is_cancelled else NOT_CANCELLED
+                await self._note(acting, outcome, order, {"status": order.status})
+            if is_cancelled and (is_open or last == CANCELLED):
                 return order
             raise already_ended(order_id, order.status)
-        acting = replace(acting, request_id=operation.operation_id)
-        before = {
-            "user": order.user_id,
-            "market": order.symbol,
-            "status": order.status,
-            "filledQuantity": order.filled_quantity,
-            "remainingQuantity": order.remaining_quantity,
-        }
-        if not is_noted:
-            await self._note(acting, CANCELLED, order_id, before, {"status": "cancelled", "remainingQuantity": "0"})
+        if last == CANCELLED:
+            # The row follows in a moment.
+            return msgspec.structs.replace(order, status=OrderStatus.CANCELLED.value, remaining_quantity="0")
+        if not is_open:
+            await self._note(acting, ASKED, order, {"outcome": "not known yet"})
         try:
-            return await self._orders.cancel(order.user_id, order_id)
+            done = await self._orders.cancel(order.user_id, order_id)
         except HttpError as error:
+            await self._note_refusal(acting, order, error, was_asked_before=is_open)
             if error.code == "ORDER_STATUS_UNKNOWN":
                 message = "no answer in time: look the order up, and cancel it again if it is open"
                 raise HttpError(504, message, error.code, details=error.details) from error
-            if error.status_code < 500:
-                found = (error.details or {}).get("status", order.status)
-                await self._note(acting, NOT_CANCELLED, order_id, before, {"status": found, "refusal": error.code})
             raise
+        after = {"status": done.status, "remainingQuantity": done.remaining_quantity}
+        await self._note(acting, CANCELLED, order, after)
+        return done
+
+    async def _note_refusal(
+        self, acting: Acting, order: OrderRecord, error: HttpError, *, was_asked_before: bool
+    ) -> None:
+        """Note what a refusal makes certain. After a 504 that is nothing.
+
+        If an earlier run has asked as well, it is what that run did, unless the order is known to have ended.
+        """
+        found = str((error.details or {}).get("status", order.status))
+        if error.status_code == 504 or (was_asked_before and found not in TERMINAL):
+            return
+        is_own = was_asked_before and found == OrderStatus.CANCELLED
+        after = {"status": found, "refusal": error.code}
+        await self._note(acting, CANCELLED if is_own else NOT_CANCELLED, order, after)
+
+    async def _last_noted(self, order_id: str, operation: IdempotentOperation) -> str | None:
+        """The newest entry that earlier runs of an operation have written."""
+        wanted = [ASKED, CANCELLED, NOT_CANCELLED]
+        found: str | None = await self._pool.fetchval(_LAST_NOTED, order_id, operation.operation_id, wanted)
+        return found
 
     async def _order(self, order_id: str) -> OrderRecord:
         """The order as its row, or the last answer to its user, has it. Raises HttpError if it is no user's own."""
@@ -113,8 +140,13 @@ class OperatedTrading:
             raise HttpError(409, message, "ORDER_OF_MARGIN")
         return order
 
-    async def _note(
-        self, acting: Acting, action: str, order_id: str, before: Mapping[str, str], after: Mapping[str, str]
-    ) -> None:
+    async def _note(self, acting: Acting, action: str, order: OrderRecord, after: Mapping[str, str]) -> None:
+        before = {
+            "user": order.user_id,
+            "market": order.symbol,
+            "status": order.status,
+            "filledQuantity": order.filled_quantity,
+            "remainingQuantity": order.remaining_quantity,
+        }
         async with self._pool.acquire() as connection, connection.transaction():
-            await record(connection, acting, action, "order", order_id, before, after)
+            await record(connection, acting, action, "order", order.order_id, before, after)
