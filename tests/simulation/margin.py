@@ -25,6 +25,7 @@ from openspot.contracts.refusals import UNCERTAIN, RefusalCode
 from openspot.domain.margin_offer import margin_offer
 from openspot.domain.symbol import SymbolSpec
 from openspot.domain.transfer import Movement, TransferKind
+from openspot.engine.admin.freezing import state_of
 from openspot.engine.transport.balance_views import balance_views
 from openspot.engine_client.commands import TransferOutcome
 from openspot.engine_client.errors import EngineUnreachableError
@@ -118,6 +119,13 @@ class SimulatedQueries:
             EngineBalance(view.currency, view.total, view.available, view.locked, view.reserved)
             for view in balance_views(self._engine.machine, user_id)
         ]
+
+    async def participant_state(self, participant_id: str) -> str | None:
+        """Whether a participant may place orders."""
+        await self._reach()
+        account = self._engine.machine.directory.account(participant_id)
+        profile = self._engine.machine.participants.profiles.get(account)
+        return None if profile is None else state_of(profile)
 
     async def _reach(self) -> None:
         await self._process.act(Place.ENGINE, lambda: None)

@@ -71,7 +71,15 @@ class FakeQueries:
     def __init__(self, transfers: FakeTransfers) -> None:
         self._transfers = transfers
         self.books: dict[str, tuple[list[tuple[str, str]], list[tuple[str, str]]]] = {}
+        self.states: dict[str, str] = {}
+        """Of participants that are not active."""
         self.fault: Exception | None = None
+
+    async def participant_state(self, participant_id: str) -> str:
+        """Whether a participant may place orders."""
+        if self.fault is not None:
+            raise self.fault
+        return self.states.get(participant_id, "active")
 
     async def book(self, symbol: str, depth: int) -> EngineBook | None:
         """The book that a test has put there."""

@@ -83,6 +83,8 @@ class RefusalCode(StrEnum):
     # Margin
     MARGIN_REFUSED = "MARGIN_REFUSED"
     """The margin account does not allow it; the message gives the reason."""
+    PARTICIPANT_INACTIVE = "PARTICIPANT_INACTIVE"
+    """The user's participant is frozen or inactive; the message says which."""
     POOL_EMPTY = "POOL_EMPTY"
     """The lending pool does not hold the amount."""
     NO_MARK_PRICE = "NO_MARK_PRICE"

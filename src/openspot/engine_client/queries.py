@@ -46,6 +46,10 @@ class _AccountTotals(msgspec.Struct, frozen=True):
     balances: list[AccountTotal]
 
 
+class _ParticipantState(msgspec.Struct, frozen=True):
+    state: str
+
+
 class EngineMarket(msgspec.Struct, rename="camel", frozen=True):
     """A symbol's specification. Fees in basis points; a negative maker fee is a rebate.
 
@@ -147,6 +151,15 @@ class EngineQueries:
         """The totals of all accounts."""
         response: _AccountTotals | None = await self._get("/api/v1/balances", _AccountTotals)
         return response.balances if response is not None else []
+
+    async def participant_state(self, participant_id: str) -> str | None:
+        """Whether a participant may place orders, as `participant_schemas.ParticipantState` has it.
+
+        None if the engine does not know it.
+        """
+        path = f"/api/v1/admin/participants/{quote(participant_id, safe='')}"
+        found: _ParticipantState | None = await self._get(path, _ParticipantState)
+        return None if found is None else found.state
 
     async def _get(self, path: str, shape: type[Shape] | Any, query: dict[str, str] | None = None) -> Shape | Any:
         """The engine's response to a GET of `path`, or None for 404 and 204."""

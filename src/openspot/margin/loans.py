@@ -28,6 +28,7 @@ from openspot.margin.lifecycle import (
 from openspot.margin.limits import LimitRule, borrowable, borrowing_error, has_debt, outflow_error
 from openspot.margin.records import MarginLoanRow, MarginTransferRow, derived_id
 from openspot.margin.transfers import add_collateral_transfer, add_funding, add_repayment
+from openspot.margin.user_state import refuse_inactive_user
 
 LOANS_MAX = 50
 """An account has at most this many loans that are not repaid."""
@@ -163,8 +164,9 @@ class Loans:
     async def _check_inflow(self, account: LockedAccount, asset: str) -> None:
         """Raise MarginRefusedError for an asset that never had a price: with it the account would have no level.
 
-        And for one that brings the account to need a market that is delisted soon.
+        And for one that brings the account to need a market that is delisted soon, and if the user is not active.
         """
+        await refuse_inactive_user(self._dependencies, account)
         if asset not in self._dependencies.marks.current() and asset not in involved(account.holdings.balances()):
             raise MarginRefusedError(
                 f"no mark price for {asset}: it would secure nothing. Wait until it is traded",
@@ -175,6 +177,7 @@ class Loans:
     async def _check_borrowing(self, account: LockedAccount, asset: str, amount: int) -> None:
         if account.account.status is not AccountStatus.ACTIVE:
             raise MarginRefusedError(f"the margin account is {account.account.status}")
+        await refuse_inactive_user(self._dependencies, account)
         await refuse_new_risk(self._dependencies, account, "asset", asset)
         left = await self.borrowable(account, asset)
         await self._check_limit(partial(borrowing_error, borrowable=left), account, asset, amount)

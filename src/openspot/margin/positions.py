@@ -53,6 +53,7 @@ from openspot.margin.orders import (
 from openspot.margin.records import MarginLoanRow, MarginPositionRow, derived_id, part_order_id, reduction_request
 from openspot.margin.reduction import parts_of
 from openspot.margin.transfers import add_repayment
+from openspot.margin.user_state import refuse_inactive_user
 
 POSITIONS_MAX = 50
 """An account has at most this many positions that have not ended."""
@@ -246,6 +247,7 @@ class Positions:
         positions = await store.positions_of(account.connection, account.account_id)
         if len(positions) >= POSITIONS_MAX:
             raise MarginRefusedError(f"the account has {POSITIONS_MAX} positions already")
+        await refuse_inactive_user(self._dependencies, account)
         await refuse_new_risk(self._dependencies, account, "symbol", request.base, request.quote)
         marks = await marks_for(self._dependencies, account.connection, account.account.user_id)
         required = [each.required_margin for each in positions]

@@ -201,6 +201,40 @@ async def test_a_reduce_only_buy_without_a_quantity_closes_all_shorts(served: Ma
     assert await served.total("house:lending", "BTC") == "50"
 
 
+async def test_a_frozen_user_takes_no_new_risk_and_may_get_out_of_what_there_is(served: MarginMarket) -> None:
+    await served.deposit("fred", "USD", "2000")
+    await eventually(lambda: served.engine.balances("fred"))
+    assert (await served.move("fred", "400")).success
+    await served.place("sell", "100", "2", "bob")
+    opened = await served.open("fred", "buy", "2", "2", "open-1")
+    borrowed = await served.borrow("fred", "50")
+    assert (opened.success, borrowed.success) == (True, True), (opened, borrowed)
+    assert borrowed.loan_id is not None
+
+    path, because = "/api/v1/admin/participants/fred/freeze", {"reason": "it prints prices"}
+    assert (await served.engine.request("PUT", path, because))[0] == 200
+    refusals = [
+        await served.open("fred", "buy", "1", "2"),
+        await served.borrow("fred", "1"),
+        await served.move("fred", "1"),
+    ]
+    why = "your account is frozen: you can close positions, repay and move out, and nothing else"
+    assert [(each.code, each.error) for each in refusals] == [(RefusalCode.PARTICIPANT_INACTIVE, why)] * 3
+    checked = await check(served, "1", "2", "fred")
+    assert (checked.approved, checked.reason) == (False, why)
+    # What was done before the freeze is told again.
+    assert (await served.open("fred", "buy", "2", "2", "open-1")).position_id == opened.position_id
+
+    await served.place("buy", "100", "2", "bob")
+    assert (await served.reduce("fred", "sell", "1")).success
+    assert (await served.close("fred", opened.position_id)).success
+    assert (await served.repay("fred", borrowed.loan_id)).success
+    assert (await served.move("fred", "1", "out")).success
+    assert await served.total("margin:fred", "BTC") == "0"
+    assert (await served.engine.request("DELETE", path, because))[0] == 200
+    assert (await served.move("fred", "1")).success
+
+
 async def test_a_short_borrows_the_base_and_buys_its_interest_back_too(served: MarginMarket) -> None:
     await served.move("carol", "1000")
     await served.place("buy", "100", "5", "bob")
@@ -323,6 +357,9 @@ async def test_the_service_warns_once_and_liquidates_by_itself(served: MarginMar
 
         # A level of about 132 % lies in the warning risk band from the beginning.
         await eventually(lambda: bool(warnings()))
+        # A freeze of its user keeps no liquidation back.
+        frozen = await served.engine.request("PUT", "/api/v1/admin/participants/eve/freeze", {"reason": "asked for"})
+        assert frozen[0] == 200
         await served.trade_at("78")
         await served.place("buy", "78", "5", "bob")
 

@@ -123,6 +123,9 @@ class Account100:
         held = {"USD": self.usd, "BTC": self.btc, "DOGE": self.doge}
         return [EngineBalance(asset, amount, amount, "0", "0") for asset, amount in held.items()]
 
+    async def participant_state(self, _: str) -> str:
+        return "active"
+
     def current(self) -> dict[str, AssetPrice]:
         return self.marks
 

@@ -44,6 +44,7 @@ class Bench:
         self.promises = 0
         self.begun: list[Transfer] = []
         self.settled: list[tuple[str, str | None]] = []
+        self.states = {"alice": "active"}
         self.is_engine_away = False
         self.prices = KnownPrices()
         self.prices.set("BTC-USD", "105", low="101", high="109")
@@ -78,6 +79,11 @@ class Bench:
             for (owner, asset), (available, reserved) in self.funds.items()
             if owner == account
         ]
+
+    async def participant_state(self, participant_id: str) -> str | None:
+        if self.is_engine_away:
+            raise EngineUnreachableError("away")
+        return self.states.get(participant_id)
 
     async def own_levels(self, user_id: str, symbol: str, *, bids: bool) -> dict[Decimal, Decimal]:
         assert (user_id, symbol) == ("alice", "BTC-USD")
@@ -262,6 +268,30 @@ async def test_a_limit_holds_for_the_quote_and_again_when_it_is_used() -> None:
     bench.used = Exposure(1, 0, 0)
     assert await refused(bench.quote("BTC", "USD", fromAmount="1")) == (409, "CONVERSION_LIMIT")
     assert await refused(bench.service.convert("alice", quote.quote_id)) == (409, "CONVERSION_LIMIT")
+    assert (bench.begun, bench.done) == ([], {})
+
+
+@pytest.mark.parametrize("state", ["frozen", "inactive"])
+async def test_who_may_place_no_orders_gets_no_quote_and_executes_none(state: str) -> None:
+    bench = Bench()
+    done, quote = [await bench.quote("BTC", "USD", fromAmount="1") for _ in range(2)]
+    first = await bench.service.convert("alice", done.quote_id)
+    bench.states["alice"] = state
+    for refusal in (bench.quote("BTC", "USD", fromAmount="1"), bench.service.convert("alice", quote.quote_id)):
+        with pytest.raises(HttpError, match=f"your account is {state}: nothing is converted$") as refused_with:
+            await refusal
+        assert (refused_with.value.status_code, refused_with.value.code) == (409, "PARTICIPANT_INACTIVE")
+    assert await bench.service.convert("alice", done.quote_id) == first
+    assert (list(bench.quotes), list(bench.done)) == ([done.quote_id, quote.quote_id], [done.quote_id])
+    bench.states["alice"] = "active"
+    assert (await bench.service.convert("alice", quote.quote_id)).status == "pending"
+
+
+async def test_while_the_engine_does_not_say_who_is_frozen_nothing_is_converted() -> None:
+    bench = Bench()
+    quote = await bench.quote("BTC", "USD", fromAmount="1")
+    bench.is_engine_away = True
+    assert (await refused(bench.service.convert("alice", quote.quote_id)))[0] == 503
     assert (bench.begun, bench.done) == ([], {})
 
 

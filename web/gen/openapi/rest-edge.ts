@@ -18768,7 +18768,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the price is not certain now, the order book or the platform's inventory does not cover the whole amount, or you or the asset have reached the limit of an hour */
+            /** @description the price is not certain now, the order book or the platform's inventory does not cover the whole amount, you or the asset have reached the limit of an hour, or your account is frozen or inactive: PARTICIPANT_INACTIVE */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -18959,7 +18959,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the quote has expired, the platform's inventory no longer covers it, or a limit of an hour is reached */
+            /** @description the quote has expired, the platform's inventory no longer covers it, a limit of an hour is reached, or your account is frozen or inactive: PARTICIPANT_INACTIVE */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -20632,7 +20632,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the margin account does not allow it, or the lending pool is empty */
+            /** @description the margin account does not allow it, the lending pool is empty, or your account is frozen or inactive: PARTICIPANT_INACTIVE */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -20742,7 +20742,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the margin account does not allow it, or the lending pool is empty */
+            /** @description the margin account does not allow it, the lending pool is empty, or your account is frozen or inactive: PARTICIPANT_INACTIVE */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -20870,7 +20870,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the margin account does not allow it, or the lending pool is empty */
+            /** @description the margin account does not allow it, the lending pool is empty, or your account is frozen or inactive: PARTICIPANT_INACTIVE */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -20998,7 +20998,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the margin account does not allow it, or the lending pool is empty */
+            /** @description the margin account does not allow it, the lending pool is empty, or your account is frozen or inactive: PARTICIPANT_INACTIVE */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -21126,7 +21126,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the margin account does not allow it, or the lending pool is empty */
+            /** @description the margin account does not allow it, the lending pool is empty, or your account is frozen or inactive: PARTICIPANT_INACTIVE */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -21254,7 +21254,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the margin account does not allow it, or the lending pool is empty */
+            /** @description the margin account does not allow it, the lending pool is empty, or your account is frozen or inactive: PARTICIPANT_INACTIVE */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -21382,7 +21382,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the margin account does not allow it, or the lending pool is empty */
+            /** @description the margin account does not allow it, the lending pool is empty, or your account is frozen or inactive: PARTICIPANT_INACTIVE */
             409: {
                 headers: {
                     [name: string]: unknown;

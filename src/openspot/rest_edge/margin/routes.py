@@ -25,7 +25,8 @@ _TRADE = Policy(Access.USER, Scope.TRADE, audit=True, idempotency=True)
 _REFUSALS = {
     400: "the body is not valid, or the paying account does not cover the amount",
     404: "you have no margin account, or no such position or loan",
-    409: "the margin account does not allow it, or the lending pool is empty",
+    409: "the margin account does not allow it, the lending pool is empty, or your account is frozen or inactive: "
+    "PARTICIPANT_INACTIVE",
     503: "the margin service does not respond, or a price is missing or not sure",
     504: "the outcome is not known yet: repeat the request with its requestId or Idempotency-Key",
 }

@@ -38,6 +38,7 @@ _STATUS = {
     RefusalCode.INSUFFICIENT_BALANCE: 400,
     RefusalCode.NOT_FOUND: 404,
     RefusalCode.MARGIN_REFUSED: 409,
+    RefusalCode.PARTICIPANT_INACTIVE: 409,
     RefusalCode.POOL_EMPTY: 409,
     RefusalCode.NO_MARK_PRICE: 503,
     RefusalCode.PRICE_NOT_SURE: 503,

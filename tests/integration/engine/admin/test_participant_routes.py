@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2 as pb
+from openspot.engine_client.queries import EngineQueries
 from openspot.kit.settings import Settings
 from tests.support.admin_client import AdminClient
 from tests.support.engine_client import SCALE, EngineClient, engine_settings, order, running_engine
@@ -81,6 +82,17 @@ async def test_participants_are_listed_in_the_order_of_their_accounts_a_page_at_
     assert (await engine.request("GET", f"{PARTICIPANTS}/nobody"))[0] == 404
     for bad in ("limit=0", "limit=1001", "offset=-1", "offset=2147483648"):
         assert (await engine.request("GET", f"{PARTICIPANTS}?{bad}"))[0] == 400
+
+
+async def test_a_service_asks_for_the_state_of_one_participant(engine: EngineClient) -> None:
+    await engine.fund("alice")
+    queries = EngineQueries(engine.settings)
+    try:
+        assert [await queries.participant_state(name) for name in ("alice", "nobody")] == ["active", None]
+        assert (await set_frozen(engine, "alice"))[0] == 200
+        assert await queries.participant_state("alice") == "frozen"
+    finally:
+        await queries.close()
 
 
 async def test_balances_of_a_currency_come_with_the_largest_first_and_the_total_counts_the_rest(

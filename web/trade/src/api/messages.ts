@@ -46,6 +46,10 @@ const CODES: Readonly<Record<string, Words>> = texts({
   MFA_ALREADY_ENABLED: ["Two-factor authentication is on already", "Reload the page to see it."],
   UNAUTHENTICATED: ["Your session has ended", "Log in again. The page that you were on opens afterwards."],
   TOO_MANY_REQUESTS: ["Too many requests", "Wait a moment. Nothing was done."],
+  PARTICIPANT_INACTIVE: [
+    "Your account takes no new trades",
+    "Open orders can still be cancelled and positions closed. Ask the operator what it is about.",
+  ],
   RISK_NSF: ["Not enough funds", "Lower the amount: what an order may spend is held together with its fee."],
   INSUFFICIENT_BALANCE: [
     "Not enough funds",

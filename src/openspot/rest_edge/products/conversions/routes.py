@@ -45,7 +45,8 @@ def conversion_routes(prefix: str, conversions: ConversionService) -> Router:
             400: "the body is not valid, or the amount is outside the pair's bounds",
             404: "the pair is not on offer",
             409: "the price is not certain now, the order book or the platform's inventory does not cover the whole "
-            "amount, or you or the asset have reached the limit of an hour",
+            "amount, you or the asset have reached the limit of an hour, or your account is frozen or inactive: "
+            "PARTICIPANT_INACTIVE",
             503: "the matching engine does not respond, or has not said yet what its markets offer",
         },
         summary="Price a conversion for its whole amount",
@@ -58,8 +59,8 @@ def conversion_routes(prefix: str, conversions: ConversionService) -> Router:
         refusals={
             400: "the body is not valid, or the engine refused: RISK_NSF for too little money",
             404: "there is no such quote of yours",
-            409: "the quote has expired, the platform's inventory no longer covers it, or a limit of an hour is "
-            "reached",
+            409: "the quote has expired, the platform's inventory no longer covers it, a limit of an hour is reached, "
+            "or your account is frozen or inactive: PARTICIPANT_INACTIVE",
             503: "the matching engine does not respond; nothing was moved",
         },
         summary="Execute a quote; a repeated call returns the same conversion",

@@ -14,8 +14,10 @@ from openspot.domain.fair_price.reference import DOLLAR
 from openspot.domain.ids import CONVERSIONS_ACCOUNT_ID, FEE_ACCOUNT_ID, short_id
 from openspot.domain.market import MarketConfiguration
 from openspot.domain.money import AMOUNT_SCALE, amount_to_text, parse_decimal, to_amount
+from openspot.domain.result_code import ResultCode
 from openspot.domain.transfer import Movement, TransferKind
 from openspot.engine_client.errors import EngineError
+from openspot.engine_client.participant_schemas import ACTIVE
 from openspot.engine_client.queries import EngineQueries
 from openspot.engine_transfers.model import Transfer, TransferResult
 from openspot.engine_transfers.runner import UNSENT, TransferRunner
@@ -162,6 +164,7 @@ class ConversionService:
         if pair is None:
             require_known_offers(self._markets)
             raise HttpError(404, f"{body.from_asset} cannot be converted into {body.to_asset}", "PAIR_NOT_FOUND")
+        await self._require_active(user_id)
         fair = self._certain_price(pair)
         amounts = await self._priced(user_id, pair, fair, body)
         if not pair.minimum <= amounts.source <= pair.maximum:
@@ -288,6 +291,7 @@ class ConversionService:
         done = await self._store.of_quote(quote_id, user_id)
         if done is not None:
             return _outcome(done)
+        await self._require_active(user_id)
         async with self._store.pool.acquire() as connection, connection.transaction():
             transfer = await self._begin(connection, user_id, quote_id)
         if transfer is not None:
@@ -295,6 +299,19 @@ class ConversionService:
         conversion = await self._store.of_quote(quote_id, user_id)
         assert conversion is not None, "it was written before"
         return _outcome(conversion)
+
+    async def _require_active(self, user_id: str) -> None:
+        """Raise HttpError (409) unless the user may trade: conversions are no orders, so the engine would move them.
+
+        503 if the engine does not say. A user whom it does not know cannot be frozen.
+        """
+        try:
+            state = await self._engine.participant_state(user_id)
+        except EngineError as error:
+            raise service_unavailable("the matching engine does not respond") from error
+        if state not in (ACTIVE, None):
+            message = f"your account is {state}: nothing is converted"
+            raise HttpError(409, message, ResultCode.PARTICIPANT_INACTIVE.name)
 
     async def _begin(self, connection: Connection, user_id: str, quote_id: str) -> Transfer | None:
         """Write the conversion and its transfer. None if another request has done so meanwhile."""
