@@ -161,6 +161,8 @@ class Handlers:
             stp_mode=StpMode(profile.stp_mode).name,
             active=profile.active,
             created_at=profile.created_ms,
+            # Left out of most, as before there were freezes.
+            frozen=profile.frozen or None,
         )
 
     # Orders and trades

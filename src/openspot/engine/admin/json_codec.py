@@ -1,4 +1,5 @@
-"""AdminService messages as JSON: camelCase names, all fields present, 64-bit integers as strings (proto3 JSON).
+"""AdminService messages as JSON (proto3): camelCase names, 64-bit integers as strings, all fields but those that are
+optional and not set.
 
 Decoding is strict, so that a mistake is never read as an empty field, with one exception for amounts: where a string
 is expected, a number is accepted and kept exactly as written.
@@ -36,7 +37,7 @@ class AdminJsonCodec:
         return "json"
 
     def encode(self, message: Message) -> bytes:
-        """Encode a message, including its empty fields."""
+        """Encode a message, including its empty fields, and without optional ones that are not set."""
         return _encode(_object(message))
 
     def decode(self, data: bytes | bytearray, message_class: type[Read]) -> Read:
@@ -60,7 +61,10 @@ class AdminJsonCodec:
 
 
 class _ResponseField(NamedTuple):
-    """What `_object` needs to know about a field. `is_wide` is true for 64-bit integers."""
+    """What `_object` needs to know about a field. `is_wide` is true for 64-bit integers.
+
+    One that `can_miss` is a message or optional, and is left out if it is not set.
+    """
 
     name: str
     json_name: str
@@ -68,6 +72,7 @@ class _ResponseField(NamedTuple):
     is_list: bool
     is_message: bool
     is_wide: bool
+    can_miss: bool
 
 
 @lru_cache(256)
@@ -79,21 +84,23 @@ def _response_fields(descriptor: Descriptor) -> tuple[_ResponseField, ...]:
         is_list = field.is_repeated and not is_map
         is_message = message is not None and not is_map
         is_wide = field.cpp_type in _WIDE
-        rows.append(_ResponseField(field.name, field.json_name, is_map, is_list, is_message, is_wide))
+        can_miss = field.has_presence
+        rows.append(_ResponseField(field.name, field.json_name, is_map, is_list, is_message, is_wide, can_miss))
     return tuple(rows)
 
 
 def _object(message: Message) -> dict[str, Any]:
     content: dict[str, Any] = {}
-    for name, json_name, is_map, is_list, is_message, is_wide in _response_fields(message.DESCRIPTOR):
+    for name, json_name, is_map, is_list, is_message, is_wide, can_miss in _response_fields(message.DESCRIPTOR):
+        if can_miss and not message.HasField(name):
+            continue
         value = getattr(message, name)
         if is_map:
             content[json_name] = dict(value)
         elif is_list:
             content[json_name] = [_object(item) for item in value] if is_message else list(value)
         elif is_message:
-            if message.HasField(name):
-                content[json_name] = _object(value)
+            content[json_name] = _object(value)
         else:
             content[json_name] = str(value) if is_wide else value
     return content

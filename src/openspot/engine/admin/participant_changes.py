@@ -20,7 +20,7 @@ from openspot.engine.engine import Engine
 from openspot.engine.state.directory import UNKNOWN_ACCOUNT, Note
 from openspot.engine.state.participants import FREEZE_NOTE, ParticipantAccount, ParticipantProfile
 from openspot.engine.transport.account_service import money_result
-from openspot.engine_client.participant_schemas import ACTIVE, FROZEN
+from openspot.engine_client.participant_schemas import ACTIVE, FROZEN, INACTIVE
 from openspot.http.errors import HttpError
 
 _ADJUSTMENT_FAULTS = {
@@ -210,4 +210,6 @@ def _change(
     """What a change is called, and the property that it sets, before and after."""
     if mode is not None:
         return "stp_mode", {"stpMode": StpMode(profile.stp_mode).name}, {"stpMode": mode.name}
-    return "activate" if active else "deactivate", {"active": profile.active}, {"active": active}
+    # Of a frozen one, an activation ends the freeze, and a deactivation takes it out of the operators' hands.
+    before: dict[str, object] = {"state": state_of(profile)}
+    return ("activate", before, {"state": ACTIVE}) if active else ("deactivate", before, {"state": INACTIVE})

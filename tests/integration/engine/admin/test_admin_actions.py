@@ -51,8 +51,8 @@ async def test_each_call_of_an_administrator_is_noted_and_a_refused_one_is_not(a
     who = "engine:admin"
     assert told(page) == [
         (who, "participants.create", "bob", none, {}, {"type": "BROKER", "stpMode": "NONE", "active": "true"}),
-        (who, "participants.deactivate", "bob", "ticket 1", {"active": "true"}, {"active": "false"}),
-        (who, "participants.activate", "bob", none, {"active": "false"}, {"active": "true"}),
+        (who, "participants.deactivate", "bob", "ticket 1", {"state": "active"}, {"state": "inactive"}),
+        (who, "participants.activate", "bob", none, {"state": "inactive"}, {"state": "active"}),
         (who, "participants.stp_mode", "bob", "für Zürich", {"stpMode": "NONE"}, {"stpMode": "CANCEL_BOTH"}),
         (
             who, "balances.adjust", "alice", "ticket 2",

@@ -14,6 +14,7 @@ from tests.support.engine_client import SCALE, EngineClient, engine_settings, or
 RISK = "/api/v1/admin/risk-metrics"
 PARTICIPANTS = "/api/v1/admin/participants"
 BALANCES = "/api/v1/admin/balances"
+ACTIONS = "/api/v1/admin/actions"
 BECAUSE = {"reason": "its orders look like those of a broken program"}
 
 
@@ -214,6 +215,35 @@ async def test_an_administrators_deactivation_is_not_an_operators_to_end(
     await admin.call("DeactivateParticipant", participantId="alice")
     assert await state_of(engine, "alice") == "inactive"
     assert (await set_frozen(engine, "alice", False))[0] == 409
+
+
+async def test_an_administrator_sees_a_freeze_and_what_ends_it_is_noted_with_the_state_before(
+    engine: EngineClient, admin: AdminClient
+) -> None:
+    await engine.fund("alice")
+    assert (await set_frozen(engine, "alice"))[0] == 200
+
+    async def shown() -> tuple[bool, bool | None]:
+        participant = (await admin.call("GetParticipant", participantId="alice"))["participant"]
+        listed = (await admin.call("ListParticipants"))["participants"]
+        assert participant in listed
+        return participant["active"], participant.get("frozen")
+
+    assert await shown() == (False, True)
+    await admin.call("ActivateParticipant", participantId="alice")
+    assert await shown() == (True, None)
+    assert (await set_frozen(engine, "alice"))[0] == 200
+    await admin.call("DeactivateParticipant", participantId="alice")
+    assert await shown() == (False, None)
+    epoch = (await engine.request("GET", ACTIONS))[1]["epoch"]
+    _, page = await engine.request("GET", f"{ACTIONS}?epoch={epoch}&after=0&limit=200")
+    actions = [row["action"] for row in page["actions"] if row["action"]["subjectId"] == "alice"]
+    assert [(each["action"], each["before"], each["after"]) for each in actions] == [
+        ("participants.freeze", {"state": "active"}, {"state": "frozen"}),
+        ("participants.activate", {"state": "frozen"}, {"state": "active"}),
+        ("participants.freeze", {"state": "active"}, {"state": "frozen"}),
+        ("participants.deactivate", {"state": "frozen"}, {"state": "inactive"}),
+    ]
 
 
 @pytest.mark.parametrize("name", ["house:fees", "house:payments", "margin:alice", "admin"])

@@ -22,7 +22,7 @@ import { ChoiceFilter, FilterBar, StatusFilter } from "../parts/filters.tsx";
 import { FreezeDialog, freezeFault } from "../parts/FreezeDialog.tsx";
 import { OrdersTable } from "../parts/OrdersTable.tsx";
 import { RiskTable } from "../parts/RiskTable.tsx";
-import { activatable, seenByAdministrator, type SeenParticipant } from "../parts/seenParticipant.ts";
+import { seenByAdministrator, type SeenParticipant } from "../parts/seenParticipant.ts";
 import { StpModeDialog } from "../parts/StpModeDialog.tsx";
 import { TradesTable } from "../parts/TradesTable.tsx";
 import { STP_MODES } from "../engine/catalogue.ts";
@@ -71,7 +71,7 @@ export function ParticipantPage({ participantId }: { participantId: string }) {
   const tab = tabs.find(({ name }) => name === url.parameter("tab"))?.name ?? tabs[0]?.name ?? null;
   const isActive = participant?.state === "active";
   const isFrozen = participant?.state === "frozen";
-  const fault = participant && faultOf(activatable(participant));
+  const fault = participant && faultOf(participant);
   const adjusting = adjustingPlace(participantId, participant?.type ?? "");
   const symbol = url.parameter("symbol");
   const status = url.parameter("status");
@@ -210,7 +210,7 @@ export function ParticipantPage({ participantId }: { participantId: string }) {
         </Tabs.Panel>
       </Tabs>
       {asked === "activation" && participant && (
-        <ActivationDialog participant={activatable(participant)} onClose={() => setAsked(null)} />
+        <ActivationDialog participant={participant} onClose={() => setAsked(null)} />
       )}
       {asked === "freeze" && participant && (
         <FreezeDialog participant={participant} onClose={() => setAsked(null)} />

@@ -19,7 +19,7 @@ import { FreezeState } from "../parts/badges.tsx";
 import { FilterBar, TextFilter } from "../parts/filters.tsx";
 import { ActivationDialog, useActivationFault } from "../parts/ActivationDialog.tsx";
 import { freezeAction, FreezeDialog } from "../parts/FreezeDialog.tsx";
-import { activatable, seenByAdministrator, type SeenParticipant } from "../parts/seenParticipant.ts";
+import { seenByAdministrator, type SeenParticipant } from "../parts/seenParticipant.ts";
 import { ParticipantLink } from "../parts/ParticipantLink.tsx";
 
 const COLUMNS: readonly Column<SeenParticipant>[] = [
@@ -93,7 +93,7 @@ export function ParticipantsPage() {
                     label: row.state === "active" ? "Deactivate…" : "Activate…",
                     icon: row.state === "active" ? <StopIcon /> : <CheckCircleIcon />,
                     danger: row.state === "active",
-                    disabledReason: faultOf(activatable(row)),
+                    disabledReason: faultOf(row),
                     onClick: () => setAsked({ kind: "activation", row }),
                   },
                 ]
@@ -103,7 +103,7 @@ export function ParticipantsPage() {
         />
       </Card>
       {asked?.kind === "activation" && (
-        <ActivationDialog participant={activatable(asked.row)} onClose={() => setAsked(null)} />
+        <ActivationDialog participant={asked.row} onClose={() => setAsked(null)} />
       )}
       {asked?.kind === "freeze" && <FreezeDialog participant={asked.row} onClose={() => setAsked(null)} />}
     </>

@@ -1,7 +1,6 @@
 import { Anchor } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { Link } from "wouter";
-import type { Participant } from "#gen/exchange/v1/admin_pb.ts";
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { WarningNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
@@ -10,18 +9,19 @@ import { useEngine } from "../engine/engine.ts";
 import { useOpenOrderCount, useRefresh } from "../engine/queries.ts";
 import { useOperator } from "../engine/session.ts";
 import { explainIfAny } from "../engine/messages.ts";
-import { ActiveState } from "./badges.tsx";
+import { FreezeState } from "./badges.tsx";
+import type { SeenParticipant } from "./seenParticipant.ts";
 
 /** The engine's own account, which collects the fees; nobody logs in as it. */
 export const FEE_ACCOUNT = "house:fees";
 
-type Activatable = Pick<Participant, "participantId" | "active">;
+type Activatable = Pick<SeenParticipant, "participantId" | "state">;
 
 /** Why a participant's state cannot be changed from here, or undefined. */
 export function useActivationFault(): (participant: Activatable) => string | undefined {
   const operator = useOperator();
-  return ({ participantId, active }) => {
-    if (active && participantId === operator) return "You cannot deactivate yourself.";
+  return ({ participantId, state }) => {
+    if (state === "active" && participantId === operator) return "You cannot deactivate yourself.";
     if (participantId === FEE_ACCOUNT) return "The fee account stays as it is.";
     return undefined;
   };
@@ -37,7 +37,8 @@ export function ActivationDialog({
 }) {
   const engine = useEngine();
   const refresh = useRefresh();
-  const { participantId, active } = participant;
+  const { participantId, state } = participant;
+  const active = state === "active";
   const openOrders = useOpenOrderCount({ participantId });
   const count = openOrders.data;
   const change = useMutation({
@@ -54,7 +55,11 @@ export function ActivationDialog({
       title={active ? `Deactivate ${participantId}?` : `Activate ${participantId}?`}
       operator={useOperator()}
       comparisons={[
-        { name: "State", before: <ActiveState active={active} />, after: <ActiveState active={!active} /> },
+        {
+          name: "State",
+          before: <FreezeState state={state} />,
+          after: <FreezeState state={active ? "inactive" : "active"} />,
+        },
       ]}
       asksReason
       typed={active ? participantId : ""}
@@ -82,12 +87,21 @@ export function ActivationDialog({
               >
                 Show the open orders
               </Anchor>{" "}
-              to cancel them.
+              to cancel them. A stop that its price reaches ends instead of trading, and the exits of a list
+              are not placed.
             </WarningNote>
           )}
         </>
       ) : (
-        <p>It can log in and place orders again.</p>
+        <>
+          <p>It can log in and place orders again.</p>
+          {state === "frozen" && (
+            <WarningNote>
+              An operator of the exchange has frozen it. This ends the freeze; the trail says why it was
+              frozen.
+            </WarningNote>
+          )}
+        </>
       )}
     </ConfirmDialog>
   );

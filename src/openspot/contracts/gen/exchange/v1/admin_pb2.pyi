@@ -153,20 +153,22 @@ class SystemStats(_message.Message):
     def __init__(self, uptime_ms: _Optional[int] = ..., memory_bytes: _Optional[int] = ..., journal_bytes: _Optional[int] = ..., queue_depth: _Optional[int] = ..., version: _Optional[str] = ...) -> None: ...
 
 class Participant(_message.Message):
-    __slots__ = ("participant_id", "name", "type", "stp_mode", "active", "created_at")
+    __slots__ = ("participant_id", "name", "type", "stp_mode", "active", "created_at", "frozen")
     PARTICIPANT_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     TYPE_FIELD_NUMBER: _ClassVar[int]
     STP_MODE_FIELD_NUMBER: _ClassVar[int]
     ACTIVE_FIELD_NUMBER: _ClassVar[int]
     CREATED_AT_FIELD_NUMBER: _ClassVar[int]
+    FROZEN_FIELD_NUMBER: _ClassVar[int]
     participant_id: str
     name: str
     type: str
     stp_mode: str
     active: bool
     created_at: int
-    def __init__(self, participant_id: _Optional[str] = ..., name: _Optional[str] = ..., type: _Optional[str] = ..., stp_mode: _Optional[str] = ..., active: _Optional[bool] = ..., created_at: _Optional[int] = ...) -> None: ...
+    frozen: bool
+    def __init__(self, participant_id: _Optional[str] = ..., name: _Optional[str] = ..., type: _Optional[str] = ..., stp_mode: _Optional[str] = ..., active: _Optional[bool] = ..., created_at: _Optional[int] = ..., frozen: _Optional[bool] = ...) -> None: ...
 
 class ListParticipantsRequest(_message.Message):
     __slots__ = ("limit", "offset")
