@@ -58,6 +58,8 @@ export interface BulkChoice {
   needs: Permission;
   onClick: () => void;
   danger?: boolean;
+  /** Why it cannot be done with the chosen rows. */
+  disabledReason?: string | undefined;
 }
 
 interface BarProps {
@@ -97,11 +99,11 @@ export function SelectionBar({ selection, noun, most, choices }: BarProps) {
               </Button>
             </Menu.Target>
             <Menu.Dropdown>
-              {choices.map(({ label, needs, onClick, danger }) => (
+              {choices.map(({ label, needs, onClick, danger, disabledReason }) => (
                 <Menu.Item
                   key={label}
-                  disabled={!can(needs)}
-                  title={can(needs) ? undefined : `This needs the permission ${needs}.`}
+                  disabled={!can(needs) || disabledReason !== undefined}
+                  title={can(needs) ? disabledReason : `This needs the permission ${needs}.`}
                   data-danger={danger === true ? true : undefined}
                   onClick={onClick}
                 >

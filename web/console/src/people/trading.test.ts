@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { keptFromCancel, ownerOf, STILL_OPEN, tradingQuery } from "./trading.ts";
+import { keptFromCancel, ownerOf, STILL_OPEN, tradingQuery, usersToCancel } from "./trading.ts";
 
 describe("an account", () => {
   it("is its user's, also one for margin, unless it is the house's", () => {
@@ -19,6 +19,22 @@ describe("an order", () => {
     for (const status of ["filled", "cancelled", "rejected"]) expect(kept(status)).toMatch(/ended/);
     expect(kept("open", "margin:Ada1")).toMatch(/margin/);
     expect(kept("open", "house:fees")).toMatch(/house/);
+  });
+});
+
+describe("orders that are chosen together", () => {
+  const of = (...accounts: string[]) => usersToCancel(accounts.map((userId) => ({ userId })));
+
+  it("have each user once, and leave out accounts that are no user's own", () => {
+    expect(of("Ada1", "margin:Ada1", "Bob2", "house:fees", "Ada1", "margin:Bob2:2")).toEqual({
+      users: ["Ada1", "Bob2"],
+      leftOut: [
+        { reason: "Closing the position cancels orders of a margin account.", count: 2 },
+        { reason: "The order is the house's own.", count: 1 },
+      ],
+    });
+    expect(of("Ada1").leftOut).toEqual([]);
+    expect(of("margin:Ada1").users).toEqual([]);
   });
 });
 

@@ -26,10 +26,32 @@ export function ownerOf(account: string): string | null {
 /** Why an order cannot be cancelled, or undefined. */
 export function keptFromCancel(order: Pick<ListedOrder, "status" | "userId">): string | undefined {
   if (!isOpen(order)) return "The order has ended.";
-  if (order.userId.startsWith(HOUSE_PREFIX)) return "The order is the house's own.";
-  if (order.userId.startsWith(MARGIN_PREFIX))
-    return "Closing the position cancels orders of a margin account.";
+  return noUsersOwn(order);
+}
+
+/** Why an order is not of a user's own account, or undefined. */
+function noUsersOwn({ userId }: Pick<ListedOrder, "userId">): string | undefined {
+  if (userId.startsWith(HOUSE_PREFIX)) return "The order is the house's own.";
+  if (userId.startsWith(MARGIN_PREFIX)) return "Closing the position cancels orders of a margin account.";
   return undefined;
+}
+
+/** Whose open orders are cancelled for these orders, and how many of these are nobody's own, by the reason. */
+export interface Cancellable {
+  users: readonly string[];
+  leftOut: readonly { reason: string; count: number }[];
+}
+
+/** The users of orders, each once. An account of margin or of the house is none. */
+export function usersToCancel(orders: readonly Pick<ListedOrder, "userId">[]): Cancellable {
+  const users = new Set<string>();
+  const reasons = new Map<string, number>();
+  for (const order of orders) {
+    const reason = noUsersOwn(order);
+    if (reason === undefined) users.add(order.userId);
+    else reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+  }
+  return { users: [...users], leftOut: [...reasons].map(([reason, count]) => ({ reason, count })) };
 }
 
 /** The filters of an address that both lists have, as the edge takes them; what is not set filters nothing. */
