@@ -59,7 +59,7 @@ export function FreezeDialog({ participant: { participantId, state }, onClose }:
     >
       {isFrozen
         ? "It can place orders again."
-        : "Its new orders are refused, and its sessions with the engine end. Open orders stay in the book and can still trade. Whoever may freeze can end it."}
+        : "Its new orders are refused, and its sessions with the engine end. It converts nothing, and opens, borrows and adds nothing on margin. Open orders stay in the book and can still trade; it can cancel them or make them smaller. A stop that its price reaches ends instead of trading, and the exits of a list are not placed when its entry trades. Whoever may freeze can end it."}
     </ReasonDialog>
   );
 }
