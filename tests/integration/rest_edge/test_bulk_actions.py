@@ -72,6 +72,30 @@ async def test_a_dry_run_tells_what_would_happen_and_changes_nothing(edge: RestC
     await user.close()
 
 
+async def test_operators_among_many_users_are_refused_row_by_row(edge: RestClient, pool: asyncpg.Pool) -> None:
+    user = RestClient(edge.settings)
+    eve = await register(user, EVE)
+    await make_operator(edge, pool, BOB, OperatorRole.AUDITOR)
+    bob = await pool.fetchval("SELECT user_id FROM users WHERE email = $1", BOB)
+    for kind in ("login", "withdrawals"):
+        await pool.execute("INSERT INTO user_locks VALUES ($1, $2, 'before', 'user:x', now())", bob, kind)
+        await pool.execute("INSERT INTO user_locks VALUES ($1, $2, 'before', 'user:x', now())", eve, kind)
+    await make_operator(edge, pool, ADA, SUPPORT)
+    for action in ("unlock-login", "unlock-withdrawals", "lock-login", "lock-withdrawals", "end-sessions"):
+        told = await bulk(edge, action, [bob, eve], dry=True)
+        assert told[0] == (bob, "refused", "USER_IS_OPERATOR"), action
+        outcome = "unchanged" if action == "end-sessions" else "changed"
+        assert await bulk(edge, action, [bob, eve]) == [told[0], (eve, outcome, None)], action
+    body = {"userIds": [bob], "dryRun": True, "reason": "ticket 4711"}
+    [row] = (await edge("POST", "/operator/bulk/lock-login", body)).body["rows"]
+    assert row["message"] == "the user is an operator: this needs the permission operators.end_sessions"
+    assert await pool.fetchval("SELECT count(*) FROM operator_actions WHERE subject_id = $1", bob) == 0
+    assert await pool.fetchval("SELECT count(*) FROM user_locks WHERE user_id = $1", bob) == 2
+    ended = "SELECT count(*) FROM refresh_tokens WHERE user_id = $1 AND revoked_at IS NOT NULL"
+    assert await pool.fetchval(ended, bob) == 0
+    await user.close()
+
+
 async def test_each_bulk_action_needs_the_permission_of_the_single_one(edge: RestClient, pool: asyncpg.Pool) -> None:
     await make_operator(edge, pool, ADA, SUPPORT)
     body: dict[str, Any] = {"userIds": ["u1"], "dryRun": True, "reason": "ticket 4711"}

@@ -300,6 +300,39 @@ async def test_notes_limits_and_mails_are_written_and_stand_in_the_trail(edge: R
     await user.close()
 
 
+async def test_administrators_alone_lock_operators_or_end_their_sessions(edge: RestClient, pool: asyncpg.Pool) -> None:
+    ada = RestClient(edge.settings)
+    await make_operator(ada, pool, ADA, OperatorRole.ADMINISTRATOR)
+    ada_id = await pool.fetchval("SELECT user_id FROM users WHERE email = $1", ADA)
+    session = await pool.fetchval("SELECT max(session_id) FROM user_sessions WHERE user_id = $1", ada_id)
+    await pool.execute("INSERT INTO user_locks VALUES ($1, 'withdrawals', 'before', 'user:x', now())", ada_id)
+    locks, tokens = "SELECT * FROM user_locks", "SELECT * FROM refresh_tokens WHERE user_id = $1 ORDER BY created_at"
+    before = await pool.fetch(locks), await pool.fetch(tokens, ada_id)
+    for role in (SUPPORT, COMPLIANCE):
+        await make_operator(edge, pool, f"{role.lower()}@example.org", role)
+        for method, path in (
+            ("PUT", "locks/login"), ("PUT", "locks/withdrawals"), ("DELETE", "locks/login"),
+            ("DELETE", "locks/withdrawals"), ("DELETE", "sessions"), ("DELETE", f"sessions/{session}"),
+        ):  # fmt: skip
+            refused = await edge(method, f"/operator/users/{ada_id}/{path}", WHY)
+            assert (refused.status, refused.code) == (403, "USER_IS_OPERATOR"), path
+            assert refused.message == "the user is an operator: this needs the permission operators.end_sessions"
+            assert refused.body["details"] == {"permission": "operators.end_sessions"}
+    assert (await pool.fetch(locks), await pool.fetch(tokens, ada_id)) == before
+    assert await trail(pool) == []
+    # Who may end sessions of operators does all of it.
+    await make_operator(edge, pool, BOB, OperatorRole.ADMINISTRATOR)
+    for method, path in (
+        ("DELETE", "locks/withdrawals"), ("DELETE", f"sessions/{session}"), ("PUT", "locks/login"),
+        ("DELETE", "locks/login"),
+    ):  # fmt: skip
+        assert (await edge(method, f"/operator/users/{ada_id}/{path}", WHY)).status == 200, path
+    assert [action for action, _ in await trail(pool)] == [
+        "user.withdrawals.unlocked", "user.sessions.ended", "user.login.locked", "user.login.unlocked",
+    ]  # fmt: skip
+    await ada.close()
+
+
 async def test_support_alone_reads_and_locks_but_moves_no_money_and_decides_nothing(
     edge: RestClient, pool: asyncpg.Pool
 ) -> None:

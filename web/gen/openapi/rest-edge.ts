@@ -27630,7 +27630,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the permission is missing, or it is your own account */
+            /** @description the permission is missing, or it is your own account, or USER_IS_OPERATOR: administrators alone do this to operators */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -28496,7 +28496,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the permission is missing, or it is your own account */
+            /** @description the permission is missing, or it is your own account, or USER_IS_OPERATOR: administrators alone do this to operators */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -28604,7 +28604,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the permission is missing, or it is your own account */
+            /** @description the permission is missing, or it is your own account, or USER_IS_OPERATOR: administrators alone do this to operators */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -28721,7 +28721,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the permission is missing, or it is your own account */
+            /** @description the permission is missing, or it is your own account, or USER_IS_OPERATOR: administrators alone do this to operators */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -28829,7 +28829,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the permission is missing, or it is your own account */
+            /** @description the permission is missing, or it is your own account, or USER_IS_OPERATOR: administrators alone do this to operators */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -28948,7 +28948,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the credential does not open this route */
+            /** @description the permission is missing, or it is your own account, or USER_IS_OPERATOR: administrators alone do this to operators */
             403: {
                 headers: {
                     [name: string]: unknown;

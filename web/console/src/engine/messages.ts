@@ -250,6 +250,11 @@ const EDGE: Record<string, Words> = {
     advice: "Close this, look at the roles as they are now, and decide again.",
   },
   OWN_ROLES: { title: "Nobody changes their own roles", advice: "Ask another administrator." },
+  USER_IS_OPERATOR: {
+    title: "This user is an operator",
+    advice:
+      "Nothing was changed. Only an administrator locks or unlocks operators, or ends their sessions: ask one.",
+  },
   LAST_ADMINISTRATOR: {
     title: "The last administrator keeps the role",
     advice: "Make another user an administrator first.",

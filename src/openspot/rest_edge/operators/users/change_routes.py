@@ -38,6 +38,7 @@ NOTE_REASON = "noted"
 """A note is its own reason."""
 _UNTOLD = {503: "the keys are revoked, but not every process could be told: send it again"}
 _UNKNOWN = {403: "the permission is missing, or it is your own account", 404: "there is no such user"}
+_OUT_OF_REACH = {403: f"{_UNKNOWN[403]}, or USER_IS_OPERATOR: administrators alone do this to operators"}
 
 
 def _change(permission: Permission) -> Policy:
@@ -54,15 +55,15 @@ def user_change_routes(prefix: str, users: OperatedUsers, reset: SecondFactorRes
         _lock_routes(router, users, kind, permission)
 
     @router.delete(
-        "/{userId}/sessions", _change(Permission.SESSIONS_END_ANY), response=EndedSessionsResponse, refusals=_UNKNOWN,
-        summary="End all sessions of a user",
+        "/{userId}/sessions", _change(Permission.SESSIONS_END_ANY), response=EndedSessionsResponse,
+        refusals=_UNKNOWN | _OUT_OF_REACH, summary="End all sessions of a user",
     )  # fmt: skip
     async def end_user_sessions(request: Request, user_id: UserPath, body: ReasonBody) -> Response:
         return json_response({"ended": await users.end_sessions(user_id, acting(request, body.reason))})
 
     @router.delete(
         "/{userId}/sessions/{sessionId}", _change(Permission.SESSIONS_END_ANY), response=EndedSessionsResponse,
-        refusals={404: "there is no such user or session"}, summary="End one session of a user",
+        refusals=_OUT_OF_REACH | {404: "there is no such user or session"}, summary="End one session of a user",
     )  # fmt: skip
     async def end_user_session(
         request: Request, user_id: UserPath, session_id: SessionPath, body: ReasonBody
@@ -138,7 +139,7 @@ def _lock_routes(router: Router, users: OperatedUsers, kind: LockKind, permissio
     """Lock and unlock one thing: each has a permission of its own."""
 
     @router.put(
-        f"/{{userId}}/locks/{kind}", _change(permission), response=LockResponse, refusals=_UNKNOWN,
+        f"/{{userId}}/locks/{kind}", _change(permission), response=LockResponse, refusals=_UNKNOWN | _OUT_OF_REACH,
         summary=f"Lock a user's {kind}", name=f"lock_user_{kind}",
     )  # fmt: skip
     async def lock(request: Request, user_id: UserPath, body: ReasonBody) -> Response:
@@ -146,7 +147,8 @@ def _lock_routes(router: Router, users: OperatedUsers, kind: LockKind, permissio
 
     @router.delete(
         f"/{{userId}}/locks/{kind}", _change(permission), response=DoneResponse,
-        refusals=_UNKNOWN | {409: "it is not locked"}, summary=f"Unlock a user's {kind}", name=f"unlock_user_{kind}",
+        refusals=_UNKNOWN | _OUT_OF_REACH | {409: "it is not locked"}, summary=f"Unlock a user's {kind}",
+        name=f"unlock_user_{kind}",
     )  # fmt: skip
     async def unlock(request: Request, user_id: UserPath, body: ReasonBody) -> Response:
         await users.unlock(user_id, kind, acting(request, body.reason))

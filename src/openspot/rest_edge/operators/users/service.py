@@ -16,6 +16,7 @@ from openspot.engine_client.errors import EngineError
 from openspot.engine_client.queries import EngineQueries
 from openspot.http.errors import HttpError, service_unavailable
 from openspot.http.paging import Page, page_of, serial_of, time_and_id_of, time_place
+from openspot.http.policy import Permission
 from openspot.kit.bus import Bus, RequestFailedError
 from openspot.kit.clock import iso_of
 from openspot.kit.database import TRANSIENT_ERRORS, Connection, Pool, text_of
@@ -162,13 +163,14 @@ class OperatedUsers:
         """Lock a user's login or withdrawals at once. Locking twice changes nothing: the first reason stays.
 
         A locked login ends all sessions, and API keys rest until it is unlocked. Of locked withdrawals none is made,
-        approved, signed or sent. 503 if the resting keys could not be announced; the lock is on.
+        approved, signed or sent. 403 for an operator, whom administrators lock; 503 if the resting keys could not be
+        announced: the lock is on.
         """
         await self._require_other(acting, user_id)
         ended: list[str] = []
         now = self._now()
         async with self._pool.acquire() as connection, connection.transaction():
-            await self._begin(connection, user_id, kind)
+            await self._begin(connection, user_id, kind, acting)
             lock = UserLock(kind, acting.reason, acting.operator.name, now)
             is_new = await store.add_lock(connection, user_id, lock)
             if is_new and kind is LockKind.LOGIN:
@@ -185,10 +187,10 @@ class OperatedUsers:
         return _lock(shown)
 
     async def unlock(self, user_id: str, kind: LockKind, acting: Acting) -> None:
-        """End a lock. 409 if there is none."""
+        """End a lock. 403 for an operator, whom administrators unlock; 409 if there is none."""
         await self._require_other(acting, user_id)
         async with self._pool.acquire() as connection, connection.transaction():
-            await self._begin(connection, user_id, kind)
+            await self._begin(connection, user_id, kind, acting)
             lock = await store.remove_lock(connection, user_id, kind)
             if lock is None:
                 raise HttpError(409, f"the {kind} of the user is not locked", "NOT_LOCKED")
@@ -199,11 +201,15 @@ class OperatedUsers:
             )  # fmt: skip
 
     async def end_sessions(self, user_id: str, acting: Acting, session_id: str | None = None) -> int:
-        """End one session of a user, or all. Returns their number. 404 for a session that the user does not have."""
+        """End one session of a user, or all. Returns their number.
+
+        403 for an operator, whose sessions administrators end; 404 for a session that the user does not have.
+        """
         now = self._now()
         async with self._pool.acquire() as connection, connection.transaction():
             if not await store.exists(connection, user_id, lock=True):
                 raise _unknown(user_id)
+            await _require_reach(connection, acting, user_id)
             if session_id is None:
                 ended = await revoke_families(connection, user_id, "", now)
             else:
@@ -282,10 +288,11 @@ class OperatedUsers:
                 raise service_unavailable("too many mails are waiting")
             await record(connection, acting, "user.mail.sent", "user", user_id, {}, {"kind": kind.value})
 
-    async def _begin(self, connection: Connection, user_id: str, kind: LockKind) -> None:
+    async def _begin(self, connection: Connection, user_id: str, kind: LockKind, acting: Acting) -> None:
         """Wait for whoever begins a session, or creates a withdrawal, of the user, and let nobody begin meanwhile."""
         if not await store.exists(connection, user_id, lock=True):
             raise _unknown(user_id)
+        await _require_reach(connection, acting, user_id)
         if kind is LockKind.WITHDRAWALS:
             await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", withdrawals_lock(user_id))
 
@@ -305,6 +312,19 @@ class OperatedUsers:
         except RequestFailedError:
             return None
         return reply.plan_id if reply.error is None else None
+
+
+async def _require_reach(connection: Connection, acting: Acting, user_id: str) -> None:
+    """403 for a user who is an operator, unless `acting` may end sessions of operators.
+
+    Otherwise support could lock out whoever could stop it. The transaction has locked the user's row, as a change of
+    roles does, so nobody becomes an operator meanwhile.
+    """
+    needed = Permission.OPERATORS_END_SESSIONS
+    if needed in acting.operator.permissions or not await store.is_operator(connection, user_id):
+        return
+    message = f"the user is an operator: this needs the permission {needed}"
+    raise HttpError(403, message, "USER_IS_OPERATOR", details={"permission": needed.value})
 
 
 def _place(user: search.FoundUser) -> list[str | int]:

@@ -76,6 +76,12 @@ async def exists(connection: Connection | Pool, user_id: str, *, lock: bool = Fa
     return bool(await connection.fetchval(query, user_id))
 
 
+async def is_operator(connection: Connection, user_id: str) -> bool:
+    """Whether the user has a role of operators."""
+    query = "SELECT EXISTS (SELECT FROM operator_roles WHERE user_id = $1)"
+    return bool(await connection.fetchval(query, user_id))
+
+
 async def locks_of(connection: Connection | Pool, user_id: str) -> list[UserLock]:
     """The locks of a user."""
     rows = await connection.fetch(
