@@ -176,7 +176,7 @@ async def test_of_many_senders_one_sends_a_mail_and_another_takes_over_from_a_de
     time = Time()
     outbox, sender = sender_of(pool, settings, time)
     for _ in range(3):
-        await outbox.add(MailKind.REGISTERED_ALREADY, EMAIL)
+        await outbox.add(MailKind.NOTIFICATION, EMAIL, "title\ntext")
     # Claimed by a process that then dies.
     assert await outbox.claim(timedelta(minutes=2)) is not None
     others = [sender_of(pool, settings, time)[1] for _ in range(4)]
@@ -185,6 +185,53 @@ async def test_of_many_senders_one_sends_a_mail_and_another_takes_over_from_a_de
     time.now += timedelta(minutes=2)
     assert await sender.send_next()
     assert len(inbox.mails) == 3
+
+
+async def test_a_mailbox_hears_of_registrations_of_its_address_once_an_hour(
+    pool: asyncpg.Pool, settings: Settings, inbox: Inbox
+) -> None:
+    await add_user(pool)
+    time = Time()
+    outbox, sender = sender_of(pool, settings, time)
+    another = sender_of(pool, settings, time)[1]
+
+    async def arrived(registrations: int) -> int:
+        for _ in range(registrations):
+            assert await outbox.add(MailKind.REGISTERED_ALREADY, EMAIL)
+        # Two processes send at once: the gap holds between them too.
+        while any(await asyncio.gather(sender.send_next(), another.send_next())):
+            pass
+        found = len(inbox.mails)
+        inbox.mails.clear()
+        return found
+
+    assert await arrived(5) == 1
+    time.now += timedelta(hours=1, microseconds=-1)
+    assert await arrived(2) == 0
+    time.now += timedelta(microseconds=1)
+    assert await arrived(2) == 1
+    # It holds up no mail of another kind, and a mail that could not be handed over is tried again.
+    await outbox.add(MailKind.RESET_PASSWORD, EMAIL)
+    assert await arrived(0) == 1
+    time.now += timedelta(hours=1)
+    inbox.refusal = "450 try again"
+    assert await arrived(1) == 0
+    inbox.refusal = ""
+    time.now += timedelta(minutes=1)
+    assert await arrived(0) == 1
+
+
+async def test_the_last_fifth_of_the_outbox_is_for_mail_of_security(pool: asyncpg.Pool) -> None:
+    outbox, email = Outbox(pool, 10, Time()), "nobody@example.org"
+    ordinary = (MailKind.VERIFY_EMAIL, MailKind.REGISTERED_ALREADY, MailKind.RESET_PASSWORD, MailKind.NOTIFICATION)
+    taken = [await outbox.add(MailKind.REGISTERED_ALREADY, email) for _ in range(9)]
+    assert taken == [True] * 8 + [False]
+    for kind in ordinary:
+        assert not await outbox.add(kind, email)
+    assert await outbox.add(MailKind.TOO_MANY_FAILURES, email)
+    assert await outbox.add(MailKind.NOTIFICATION, email, is_security=True)
+    assert not await outbox.add(MailKind.ACCOUNT_DELETED, email)
+    assert not await outbox.add(MailKind.NOTIFICATION, email, is_security=True)
 
 
 async def test_requests_do_not_wait_for_a_mail_server_that_does_not_respond(settings: Settings) -> None:

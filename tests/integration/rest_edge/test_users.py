@@ -7,6 +7,7 @@ from typing import Any
 import asyncpg
 import pytest
 
+from openspot.contracts.messages import SendNotification
 from openspot.kit.settings import Settings
 from openspot.rest_edge.identity.activity.log import ActivityKind, ActivityLog, Origin
 from openspot.rest_edge.identity.activity.schemas import ActivityResponse
@@ -17,7 +18,8 @@ from openspot.rest_edge.identity.users.schemas import (
     ProfileResponse,
 )
 from openspot.rest_edge.mail.outbox import Outbox
-from openspot.rest_edge.notifications.store import NotificationStore
+from openspot.rest_edge.mail.texts import MailKind
+from openspot.rest_edge.notifications.store import NotificationStore, OutboxFullError
 from openspot.rest_edge.push.queue import PushQueue
 from tests.support.authenticator import PASSWORD, enable_mfa, log_in, register
 from tests.support.filled_tables import insert
@@ -237,6 +239,22 @@ async def test_security_mail_that_the_outbox_does_not_take_holds_no_change_up(
     await activity.record("ada", ActivityKind.MFA_DISABLED, Origin())
     assert [entry.kind for entry in await activity.page("ada", 10, None)] == ["mfa_disabled"]
     assert await pool.fetchval("SELECT kind FROM notifications") == "mfa.changed"
+
+
+async def test_security_mail_finds_room_where_other_notifications_find_none(pool: asyncpg.Pool) -> None:
+    outbox = Outbox(pool, 5)
+    notifications = NotificationStore(pool, outbox, PushQueue(pool, 1))
+    await insert(pool, "users", {"user_id": "ada", "email": EMAIL}, role="user", email=EMAIL)
+    while await outbox.add(MailKind.REGISTERED_ALREADY, EMAIL):
+        pass
+    payout = SendNotification("n1", "ada", "staking.payout", "title", "text", 1)
+    async with pool.acquire() as connection:
+        with pytest.raises(OutboxFullError):
+            await notifications.add(payout, connection)
+    await ActivityLog(pool, notifications).record("ada", ActivityKind.API_KEY_CREATED, Origin())
+    assert await pool.fetchval("SELECT detail FROM mail_outbox WHERE kind = 'notification'") == (
+        "A change of your account\nAn API key was made.\nWas it not you? Reset your password and end all sessions."
+    )
 
 
 async def test_a_password_is_changed_only_with_the_old_one_and_with_mfa_a_code(ada: RestClient) -> None:

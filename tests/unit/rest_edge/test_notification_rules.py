@@ -6,7 +6,7 @@ import pytest
 from openspot.contracts.messages import SendNotification
 from openspot.http.brand import Brand
 from openspot.rest_edge.mail.texts import MailFacts, MailKind, compose, notification_detail
-from openspot.rest_edge.notifications.preferences import event_of_kind
+from openspot.rest_edge.notifications.preferences import event_of_kind, is_of_security
 from openspot.rest_edge.notifications.rules import InvalidNotificationError, checked
 
 GOOD = SendNotification("n-1", "ada", "margin.liquidation", "A title", "A text.\nIts second line.", 1_700_000_000_000)
@@ -77,3 +77,22 @@ def test_what_is_exactly_within_the_bounds_is_taken() -> None:
     ):
         event = msgspec.structs.replace(GOOD, **change)
         assert checked(event) == event
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("security.lock", True),
+        ("security.role", True),
+        ("new.login", True),
+        ("password.changed", True),
+        ("mfa.changed", True),
+        ("api_key.changed", True),
+        ("withdrawal.requested", True),
+        ("withdrawal.completed", False),
+        ("order.filled", False),
+        ("securities.traded", False),
+    ],
+)
+def test_kinds_of_security_are_known_by_event_or_prefix(kind: str, expected: bool) -> None:
+    assert is_of_security(kind) is expected

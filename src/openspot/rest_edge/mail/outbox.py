@@ -12,7 +12,7 @@ from openspot.kit.clock import DateClock, utc_now
 from openspot.kit.database import Connection, Pool
 from openspot.kit.log import get_logger
 from openspot.kit.sql import rows_changed
-from openspot.rest_edge.mail.texts import MailKind
+from openspot.rest_edge.mail.texts import SECURITY_KINDS, MailKind
 
 log = get_logger("mail")
 
@@ -29,8 +29,12 @@ class QueuedMail:
     created_at: datetime
 
 
+RESERVED_PART = 5
+"""One row in so many is kept for mail of security, so that ordinary mail cannot keep a warning from its reader."""
+
+
 class Outbox:
-    """The table `mail_outbox`, with at most `rows_max` rows."""
+    """The table `mail_outbox`, with at most `rows_max` rows. Mail of security takes all of them, other mail 80 %."""
 
     def __init__(self, pool: Pool, rows_max: int, now: DateClock = utc_now) -> None:
         self._pool = pool
@@ -39,8 +43,21 @@ class Outbox:
         self.added = asyncio.Event()
         """Set when this process has added a mail."""
 
-    async def add(self, kind: MailKind, email: str, detail: str = "", connection: Connection | None = None) -> bool:
-        """Queue a mail, within the transaction of `connection` if one is given. False if the outbox is full."""
+    async def add(
+        self,
+        kind: MailKind,
+        email: str,
+        detail: str = "",
+        connection: Connection | None = None,
+        *,
+        is_security: bool = False,
+    ) -> bool:
+        """Queue a mail, within the transaction of `connection` if one is given. False if the outbox is full.
+
+        `is_security` lets a kind that is not among SECURITY_KINDS use the reserved share.
+        """
+        may_use_reserve = is_security or kind in SECURITY_KINDS
+        rows_max = self._rows_max if may_use_reserve else self._rows_max - self._rows_max // RESERVED_PART
         outcome = await (connection or self._pool).execute(
             """
             INSERT INTO mail_outbox (kind, email, detail, created_at, next_at)
@@ -51,7 +68,7 @@ class Outbox:
             email,
             detail,
             self._now(),
-            self._rows_max,
+            rows_max,
         )
         self.added.set()
         is_queued = rows_changed(outcome) == 1

@@ -21,8 +21,8 @@ from openspot.kit.tasks import PollPauses
 from openspot.kit.token_hash import new_token, token_hash
 from openspot.rest_edge.languages.catalogue import language_of
 from openspot.rest_edge.mail.outbox import Outbox, QueuedMail
-from openspot.rest_edge.mail.texts import TOKEN_OF, MailFacts, MailKind, compose
-from openspot.rest_edge.mail.tokens import MailTokens
+from openspot.rest_edge.mail.texts import TOKEN_OF, MailFacts, MailKind, TokenKind, compose
+from openspot.rest_edge.mail.tokens import REGISTERED_ALREADY_GAP, MailTokens
 
 log = get_logger("mail")
 
@@ -37,6 +37,10 @@ POLL_INTERVAL_S = 5.0
 """The outbox is read at least this often, because other processes add mails too."""
 TOKEN_GAP = timedelta(minutes=2)
 """A mail with a token is dropped within this time after one of its kind, so that nobody can flood a mailbox."""
+ISSUED_WITH = TOKEN_OF | {MailKind.REGISTERED_ALREADY: TokenKind.REGISTERED_ALREADY}
+"""The kind of token that is issued with each kind of mail: one that the mail carries, or one that no mail shows."""
+GAPS = {MailKind.REGISTERED_ALREADY: REGISTERED_ALREADY_GAP}
+"""The gaps that are longer. Strangers cause these mails, and their recipient need not do anything."""
 
 
 class MailSender:
@@ -105,7 +109,7 @@ class MailSender:
         await self._outbox.give_up(queued.mail_id)
 
     async def _written(self, queued: QueuedMail) -> Mail | None:
-        """The mail for a row. None if it has no recipient, or if TOKEN_GAP is not over since the last one."""
+        """The mail for a row. None if it has no recipient, or if the gap is not over since the last one."""
         if queued.kind is MailKind.ACCOUNT_DELETED:
             # The user is gone, so the row has the language.
             facts = MailFacts(language=language_of(queued.detail))
@@ -116,14 +120,13 @@ class MailSender:
         if user is None:
             return None
         token = ""
-        kind = TOKEN_OF.get(queued.kind)
+        kind = ISSUED_WITH.get(queued.kind)
         if kind is not None:
-            issued_at = await self._tokens.issued_at(kind, user["user_id"])
-            is_first = queued.attempts == 1
-            if is_first and issued_at is not None and issued_at > queued.created_at - TOKEN_GAP:
+            token, is_first = new_token(), queued.attempts == 1
+            since = queued.created_at - GAPS.get(queued.kind, TOKEN_GAP) if is_first else None
+            digest, now = token_hash(token), self._now()
+            if not await self._tokens.issue(kind, user["user_id"], digest, now, unless_since=since):
                 return None
-            token = new_token()
-            await self._tokens.issue(kind, user["user_id"], token_hash(token), self._now())
         language = language_of(user["language"])
         facts = MailFacts(user["anti_phishing_code"], token, queued.detail, self._link_base, language)
         return compose(queued.kind, queued.email, facts, self._brand)

@@ -12,4 +12,8 @@ class MailSettings(MailServerSettings, BrandSettings):
     mail_link_base: str = Field(
         default="", description="URL of the web pages that mails link to; empty: mails show the bare token"
     )
-    mail_queue_max: int = Field(default=10_000, ge=1, description="Mails waiting; beyond it requests get 503")
+    mail_queue_max: int = Field(
+        default=10_000,
+        ge=1,
+        description="Mails waiting; a fifth is kept for mail of security, and beyond the rest requests get 503",
+    )

@@ -30,7 +30,12 @@ class TokenKind(StrEnum):
 
     VERIFY_EMAIL = "verify_email"
     RESET_PASSWORD = "reset_password"  # noqa: S105
+    REGISTERED_ALREADY = "registered_already"
+    """No mail shows this one, and it opens nothing: its row tells when such a mail was sent."""
 
+
+SECURITY_KINDS = frozenset({MailKind.TOO_MANY_FAILURES, MailKind.ACCOUNT_DELETED})
+"""These may take the reserved share of the outbox: they tell the owner of an account what somebody did to it."""
 
 TOKEN_OF = {
     MailKind.VERIFY_EMAIL: TokenKind.VERIFY_EMAIL,

@@ -6,7 +6,13 @@ from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import rows_changed
 from openspot.rest_edge.mail.texts import TokenKind
 
-TOKEN_LIFE = {TokenKind.VERIFY_EMAIL: timedelta(hours=24), TokenKind.RESET_PASSWORD: timedelta(minutes=30)}
+REGISTERED_ALREADY_GAP = timedelta(hours=1)
+"""A mailbox gets at most one mail in this time that tells of a registration of its address."""
+TOKEN_LIFE = {
+    TokenKind.VERIFY_EMAIL: timedelta(hours=24),
+    TokenKind.RESET_PASSWORD: timedelta(minutes=30),
+    TokenKind.REGISTERED_ALREADY: REGISTERED_ALREADY_GAP,
+}
 
 
 class MailTokens:
@@ -15,27 +21,28 @@ class MailTokens:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def issue(self, kind: TokenKind, user_id: str, token_hash: bytes, now: datetime) -> None:
-        """Store a token. It replaces the user's earlier token of this kind."""
-        await self._pool.execute(
+    async def issue(
+        self, kind: TokenKind, user_id: str, token_hash: bytes, now: datetime, *, unless_since: datetime | None
+    ) -> bool:
+        """Store a token. It replaces the user's earlier token of this kind.
+
+        False, with nothing changed, if that one was issued after `unless_since`; None replaces any.
+        """
+        outcome = await self._pool.execute(
             """
             INSERT INTO mail_tokens (user_id, kind, token_hash, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)
             ON CONFLICT (user_id, kind) DO UPDATE SET
                 token_hash = excluded.token_hash, created_at = excluded.created_at, expires_at = excluded.expires_at
+            WHERE $6::timestamptz IS NULL OR mail_tokens.created_at <= $6
             """,
             user_id,
             kind.value,
             token_hash,
             now,
             now + TOKEN_LIFE[kind],
+            unless_since,
         )
-
-    async def issued_at(self, kind: TokenKind, user_id: str) -> datetime | None:
-        """The time at which the user's token of this kind was issued, None if there is none."""
-        issued: datetime | None = await self._pool.fetchval(
-            "SELECT created_at FROM mail_tokens WHERE user_id = $1 AND kind = $2", user_id, kind.value
-        )
-        return issued
+        return rows_changed(outcome) == 1
 
     async def user_of(self, kind: TokenKind, token_hash: bytes, now: datetime) -> str | None:
         """The user who has this token. None if it is unknown, used or expired."""

@@ -43,6 +43,9 @@ SECURITY_EVENTS = frozenset(
 )
 """The mail of these events cannot be turned off: it warns the owner of an account of a thief."""
 
+SECURITY_PREFIX = "security."
+"""So begin the kinds of security that have no event of their own."""
+
 ALWAYS_MAILED = SECURITY_EVENTS | {NotificationEvent.ORDER_LIST_NOT_ARMED}
 """The events whose mail cannot be turned off: those of security, and a position that is left without its stop."""
 
@@ -69,3 +72,8 @@ def default_preference(event: str) -> NotificationPreference:
 def event_of_kind(kind: str) -> str:
     """The event whose preference decides on a kind of notification: `margin_liquidation` for `margin.liquidation`."""
     return kind.replace(".", "_")
+
+
+def is_of_security(kind: str) -> bool:
+    """Whether a kind of notification warns the owner of an account of a thief."""
+    return kind.startswith(SECURITY_PREFIX) or event_of_kind(kind) in SECURITY_EVENTS

@@ -20,7 +20,12 @@ from openspot.kit.sql import rows_changed
 from openspot.rest_edge.languages.catalogue import language_of, translated
 from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.mail.texts import MailKind, notification_detail
-from openspot.rest_edge.notifications.preferences import NotificationEvent, default_preference, event_of_kind
+from openspot.rest_edge.notifications.preferences import (
+    NotificationEvent,
+    default_preference,
+    event_of_kind,
+    is_of_security,
+)
 from openspot.rest_edge.push.queue import PushMessage, PushQueue
 
 TAKEN = Counter("openspot_notifications_taken_total", "Notifications taken, by whether they were new", ["outcome"])
@@ -113,8 +118,11 @@ class NotificationStore:
         if user["by_push"]:
             await self._pushes.add(event.user_id, PushMessage(event.id, event.kind, title, text), connection)
         detail = notification_detail(title, text)
-        is_mailed = user["by_mail"] and may_mail
-        if is_mailed and not await self._outbox.add(MailKind.NOTIFICATION, user["email"], detail, connection):
+        if not (user["by_mail"] and may_mail):
+            return
+        if not await self._outbox.add(
+            MailKind.NOTIFICATION, user["email"], detail, connection, is_security=is_of_security(event.kind)
+        ):
             raise OutboxFullError("the outbox is full")
 
     async def who_wants(
