@@ -90,6 +90,7 @@ async def test_an_administrator_gives_and_takes_roles_and_the_trail_tells_of_it(
 ) -> None:
     edge.token = None
     bob_id = await register(edge, BOB)
+    await pool.execute("UPDATE users SET email_verified_at = now()")
     bobs = edge.token
     await make_operator(edge, pool, ADA, ADMINISTRATOR)
     ada_id = (await edge("GET", "/operator/session")).body["operator"].removeprefix("user:")
@@ -125,6 +126,43 @@ async def test_an_administrator_gives_and_takes_roles_and_the_trail_tells_of_it(
         (f"user:{ada_id}", "operators.roles", "user", bob_id)
     }
     assert await pool.fetchval("SELECT count(*) FROM operator_action_origins WHERE address = '127.0.0.1'") == 3
+
+
+async def test_only_a_user_with_a_verified_address_gets_a_role(edge: RestClient, pool: asyncpg.Pool) -> None:
+    edge.token = None
+    bob_id = await register(edge, BOB)
+    await make_operator(edge, pool, ADA, ADMINISTRATOR)
+    for user in (BOB, bob_id):
+        for role in ("SUPPORT", "ADMINISTRATOR"):
+            new = {"user": user, "roles": [role], "reason": "new"}
+            refused = await edge("POST", "/operator/operators", new)
+            assert (refused.status, refused.code) == (409, "EMAIL_NOT_VERIFIED")
+            assert refused.message == (
+                "the e-mail address of the user is not verified: its owner opens the link of the mail first"
+            )
+    # Who had roles before this rule gets no more, and can lose them.
+    await give(pool, bob_id, SUPPORT, TREASURY)
+    path, present = f"/operator/operators/{bob_id}/roles", ["SUPPORT", "TREASURY"]
+    more = {"roles": [*present, "AUDITOR"], "expected": present, "reason": "covers"}
+    assert (await edge("PUT", path, more)).code == "EMAIL_NOT_VERIFIED"
+    less = {"roles": ["SUPPORT"], "expected": present, "reason": "covers no more"}
+    assert (await edge("PUT", path, less)).body["changed"] is True
+    await pool.execute("UPDATE users SET email_verified_at = now() WHERE user_id = $1", bob_id)
+    more = {"roles": ["SUPPORT", "AUDITOR"], "expected": ["SUPPORT"], "reason": "covers"}
+    assert (await edge("PUT", path, more)).body["roles"] == ["AUDITOR", "SUPPORT"]
+
+
+async def test_the_first_administrator_is_made_before_mail_works(edge: RestClient, settings: Settings) -> None:
+    command = as_part(settings, RestEdgeSettings)
+    edge.token = None
+    for email in (ADA, BOB):
+        await register(edge, email)
+    with pytest.raises(OperatorError, match="is not verified"):
+        await change_operator(command, ADA, lambda _: frozenset({SUPPORT}), "no administrator yet")
+    change = await change_operator(command, ADA, lambda _: frozenset({ADMINISTRATOR, TREASURY}), "runs the exchange")
+    assert change.after == {ADMINISTRATOR, TREASURY}
+    with pytest.raises(OperatorError, match="is not verified"):
+        await change_operator(command, BOB, lambda _: frozenset({ADMINISTRATOR}), "a second one")
 
 
 @pytest.mark.parametrize(
@@ -247,6 +285,7 @@ async def test_the_commands_make_and_end_operators(edge: RestClient, settings: S
     assert app is not None
     adas = edge.token
     bob_id = await register(edge, BOB)
+    await pool.execute("UPDATE users SET email_verified_at = now()")
     change = await change_operator(command, BOB, lambda present: present | {SUPPORT, TREASURY}, "joins the team")
     assert (change.user_id, change.before, change.after) == (bob_id, frozenset(), {SUPPORT, TREASURY})
     assert [(each.email, each.roles, each.has_second_factor) for each in await operators(command)] == [

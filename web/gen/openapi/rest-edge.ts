@@ -22868,7 +22868,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the user is an operator already: ROLES_CHANGED; or it is you: OWN_ROLES */
+            /** @description the user is an operator already: ROLES_CHANGED; it is you: OWN_ROLES; or the user's e-mail address is not verified: EMAIL_NOT_VERIFIED */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -22985,7 +22985,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the roles are not the expected ones: ROLES_CHANGED; they are yours: OWN_ROLES; or it would leave no administrator: LAST_ADMINISTRATOR */
+            /** @description the roles are not the expected ones: ROLES_CHANGED; they are yours: OWN_ROLES; it would leave no administrator: LAST_ADMINISTRATOR; or a role is new and the user's e-mail address is not verified: EMAIL_NOT_VERIFIED */
             409: {
                 headers: {
                     [name: string]: unknown;

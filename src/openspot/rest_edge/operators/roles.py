@@ -3,6 +3,9 @@
 Roles are read again at each request of an operator, so a change holds at once. A user who loses the last role loses all
 sessions too. Nobody changes their own roles, and the last administrator keeps that role. Changes are made one after the
 other, so that two administrators cannot take the role from each other at the same time.
+
+A user gets roles only with a verified address: anybody can register the address of a colleague before the colleague
+does. The first administrator is exempt, whom somebody with the machine or the engine makes, perhaps before mail works.
 """
 
 from collections.abc import Callable
@@ -65,11 +68,13 @@ async def set_roles(
     """Give a user (an id or an e-mail address) the roles that `wanted` makes of the present ones, by an operator.
 
     It is part of the caller's transaction. Raises what `wanted` does, or HttpError: 404 `USER_NOT_FOUND`; 409
-    `OWN_ROLES` or `LAST_ADMINISTRATOR`.
+    `EMAIL_NOT_VERIFIED`, `OWN_ROLES` or `LAST_ADMINISTRATOR`.
     """
     await connection.execute(_LOCK)
     row = await connection.fetchrow(
-        "SELECT user_id, email FROM users WHERE user_id = $1 OR email = $2 FOR UPDATE", user, user.lower()
+        "SELECT user_id, email, email_verified_at FROM users WHERE user_id = $1 OR email = $2 FOR UPDATE",
+        user,
+        user.lower(),
     )
     if row is None:
         raise HttpError(404, f"user: nobody is registered as {user}", "USER_NOT_FOUND")
@@ -81,11 +86,16 @@ async def set_roles(
     after = wanted(before)
     if OperatorRole.ADMINISTRATOR in before - after and not await _has_other_administrator(connection, user_id):
         raise HttpError(409, "the last administrator keeps the role: make another user one first", "LAST_ADMINISTRATOR")
+    new = after - before
+    is_first = OperatorRole.ADMINISTRATOR in new and not await _has_other_administrator(connection, user_id)
+    if new and row["email_verified_at"] is None and not is_first:
+        message = "the e-mail address of the user is not verified: its owner opens the link of the mail first"
+        raise HttpError(409, message, "EMAIL_NOT_VERIFIED")
     gone = sorted(before - after)
     await connection.execute("DELETE FROM operator_roles WHERE user_id = $1 AND role = ANY($2::text[])", user_id, gone)
     await connection.executemany(
         "INSERT INTO operator_roles (user_id, role, granted_by, granted_at) VALUES ($1, $2, $3, $4)",
-        [(user_id, role, by, utc_now()) for role in sorted(after - before)],
+        [(user_id, role, by, utc_now()) for role in sorted(new)],
     )
     ended: list[str] = []
     if before and not after:

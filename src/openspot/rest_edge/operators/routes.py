@@ -70,7 +70,8 @@ def operator_routes(prefix: str, services: OperatorServices) -> list[Router]:
         refusals={
             400: "the body is not valid",
             404: "nobody is registered so: USER_NOT_FOUND",
-            409: "the user is an operator already: ROLES_CHANGED; or it is you: OWN_ROLES",
+            409: "the user is an operator already: ROLES_CHANGED; it is you: OWN_ROLES; or the user's e-mail address "
+            "is not verified: EMAIL_NOT_VERIFIED",
         },
         summary="Make a user an operator",
     )  # fmt: skip
@@ -82,8 +83,9 @@ def operator_routes(prefix: str, services: OperatorServices) -> list[Router]:
         refusals={
             400: "the body is not valid",
             404: "there is no such user: USER_NOT_FOUND",
-            409: "the roles are not the expected ones: ROLES_CHANGED; they are yours: OWN_ROLES; or it would leave no "
-            "administrator: LAST_ADMINISTRATOR",
+            409: "the roles are not the expected ones: ROLES_CHANGED; they are yours: OWN_ROLES; it would leave no "
+            "administrator: LAST_ADMINISTRATOR; or a role is new and the user's e-mail address is not verified: "
+            "EMAIL_NOT_VERIFIED",
         },
         summary="Change the roles of an operator; without any, the user's sessions end",
     )  # fmt: skip

@@ -255,6 +255,11 @@ const EDGE: Record<string, Words> = {
     advice:
       "Nothing was changed. Only an administrator locks or unlocks operators, or ends their sessions: ask one.",
   },
+  EMAIL_NOT_VERIFIED: {
+    title: "The user's e-mail address is not verified",
+    advice:
+      "Nothing was changed. Anybody can register an address: its owner opens the link of the mail first. The page of the user sends it again.",
+  },
   LAST_ADMINISTRATOR: {
     title: "The last administrator keeps the role",
     advice: "Make another user an administrator first.",

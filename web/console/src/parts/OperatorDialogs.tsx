@@ -60,7 +60,7 @@ export function NewOperatorDialog({ onClose }: { onClose: () => void }) {
     >
       <TextInput
         label="Registered user"
-        description="E-mail address or id. The user needs a second factor before the roles open anything."
+        description="E-mail address or id. The address must be verified, and the roles open nothing before the user has a second factor."
         value={user}
         autoComplete="off"
         autoCapitalize="none"
