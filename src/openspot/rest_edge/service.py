@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 
 from openspot.coin_networks.live import followed_networks
 from openspot.coin_networks.pauses import followed_pauses
@@ -11,6 +12,7 @@ from openspot.engine_client.live_markets import followed_markets
 from openspot.engine_client.queries import EngineQueries
 from openspot.engine_transfers.engine import EngineTransfers
 from openspot.http.api_keys.replays import make_replays
+from openspot.http.api_keys.store import Ended
 from openspot.http.audit import DatabaseAudit
 from openspot.http.authentication import RevokedSessions, UserTokens
 from openspot.http.idempotency import DatabaseIdempotency
@@ -18,6 +20,7 @@ from openspot.http.policy import ThrottleClass
 from openspot.http.server import http_server
 from openspot.http.throttle import make_throttle
 from openspot.kit.clock import system_clock
+from openspot.kit.database import Connection
 from openspot.kit.log import get_logger
 from openspot.kit.secrets_file import with_secrets
 from openspot.kit.service_frame import ServiceFrame
@@ -35,7 +38,9 @@ from openspot.rest_edge.common.repeated_work import CLEAN_UP_INTERVAL_S, repeat
 from openspot.rest_edge.drawings.service import DrawingService
 from openspot.rest_edge.drawings.store import DrawingStore
 from openspot.rest_edge.funds.accounts.service import AccountService
+from openspot.rest_edge.funds.addresses.store import delete_addresses
 from openspot.rest_edge.funds.service import make_fund_services
+from openspot.rest_edge.identity.auth.unproved_access import UnprovedAccess
 from openspot.rest_edge.identity.service import make_key_services, make_user_services
 from openspot.rest_edge.layouts.service import LayoutService
 from openspot.rest_edge.layouts.store import LayoutStore
@@ -125,6 +130,12 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
     async def revoke_keys(user_id: str) -> None:
         await keys.routes.revoke_all(user_id)
 
+    async def revoke_keys_within(connection: Connection, user_id: str) -> Sequence[Ended]:
+        return await keys.routes.revoke_all_within(connection, user_id)
+
+    async def announce_keys(ended: Sequence[Ended]) -> None:
+        await keys.routes.announce(ended)
+
     commands = EngineCommands(settings)
     frame.at_end(commands.close)
     products = make_product_services(
@@ -153,6 +164,7 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
         balances=accounts,
         cancel_payments=products.cancel_unpaid,
         revoke_keys=revoke_keys,
+        unproved=UnprovedAccess(revoke_keys_within, announce_keys, delete_addresses),
     )
     keys = await make_key_services(settings, pool, bus, frame, replays=replays, users=users)
     networks = await followed_networks(frame, pool, configuration.assets, follows=settings.follows_listings)

@@ -11,7 +11,10 @@ import pytest
 from nacl.signing import SigningKey
 
 from openspot.http.api_keys import uses
+from openspot.http.api_keys.changes import ChangeNotToldError
+from openspot.http.api_keys.store import Ended
 from openspot.kit.settings import Settings
+from openspot.rest_edge.identity.api_keys.service import ApiKeyService
 from tests.support.authenticator import enable_mfa, register
 from tests.support.fake_router import FakeRouter
 from tests.support.mailbox import mail_to, token_of
@@ -159,6 +162,36 @@ async def test_the_owner_is_told_of_every_change_of_a_key_once(edge: RestClient,
     ]  # fmt: skip
 
 
+async def test_a_session_that_was_ended_makes_no_key_even_before_the_bus_tells_of_it(
+    edge: RestClient, pool: asyncpg.Pool
+) -> None:
+    edge.token = None
+    await register(edge, "ada@example.org")
+    assert (await edge("POST", "/api-keys", KEY)).status == 201
+    await pool.execute("UPDATE refresh_tokens SET revoked_at = now()")
+    refused = await edge("POST", "/api-keys", KEY)
+    assert (refused.status, refused.message) == (401, "the session has ended")
+    assert await pool.fetchval("SELECT count(*) FROM api_keys") == 1
+
+
+async def test_a_key_that_cannot_be_announced_keeps_no_other_from_being_announced() -> None:
+    told: list[str] = []
+
+    class Changes:
+        """A bus that does not take the first key."""
+
+        async def tell(self, ended: Ended) -> None:
+            told.append(ended.key_id)
+            if len(told) == 1:
+                raise ChangeNotToldError("the bus does not respond")
+
+    any_: Any = None
+    changes: Any = Changes()
+    keys = ApiKeyService(any_, any_, changes, any_, any_, any_, lambda: 0)
+    await keys.announce([Ended("k1", 2), Ended("k2", 2)])
+    assert told == ["k1", "k2"]
+
+
 async def test_a_user_has_a_bounded_number_of_keys(edge: RestClient) -> None:
     replies = await asyncio.gather(*(edge("POST", "/api-keys", KEY) for _ in range(34)))
     assert sorted(reply.status for reply in replies) == [201] * 30 + [409] * 4
@@ -211,6 +244,7 @@ async def test_a_reset_of_the_password_leaves_keys_alone_unless_the_account_was_
     """
     edge.token = None
     user_id = await register(edge, "ada@example.org")
+    await pool.execute("UPDATE users SET email_verified_at = now() WHERE user_id = $1", user_id)
     _, signer = await create(edge)
 
     async def reset(number: int) -> None:

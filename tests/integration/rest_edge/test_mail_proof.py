@@ -11,9 +11,11 @@ from openspot.kit import passwords
 from openspot.kit.mail.transports import read_mailbox
 from openspot.kit.settings import Settings
 from openspot.rest_edge.identity.credentials.login_throttling import FAILURES_MAX, account_key
-from tests.support.authenticator import PASSWORD, enable_mfa, log_in, register, send_code
+from tests.support.authenticator import PASSWORD, enable_mfa, log_in, register, send_code, set_up_mfa
+from tests.support.filled_tables import insert
 from tests.support.mailbox import mail_to, token_of
-from tests.support.rest_client import Reply, RestClient, running_edge
+from tests.support.rest_client import PREFIX, Reply, RestClient, running_edge
+from tests.support.signed_requests import Signer
 from tests.support.waiting import eventually
 
 EMAIL = "ada@example.org"
@@ -38,6 +40,43 @@ async def reset_token(client: RestClient, settings: Settings, email: str = EMAIL
 
 async def reset(client: RestClient, token: str, password: str = NEW_PASSWORD) -> Reply:
     return await client("POST", "/auth/reset-password", {"token": token, "newPassword": password})
+
+
+async def verify(client: RestClient, settings: Settings) -> None:
+    token = token_of(await mail_to(settings.data_dir, EMAIL, VERIFY))
+    assert (await client("POST", "/auth/verify-email", {"token": token})).status == 200
+
+
+async def leave_ways_in(client: RestClient, pool: asyncpg.Pool, user_id: str) -> Signer:
+    """Make what opens the account without its password: a key, which is returned, an address, a factor, a code."""
+    body = {"name": "mine", "scopes": ["read", "trade", "withdraw"], "ipAllowList": ["127.0.0.1"]}
+    key = (await client("POST", "/api-keys", body)).body
+    await insert(pool, "withdrawal_addresses", {"user_id": user_id}, address_id=f"of-{user_id}", address=user_id)
+    assert (await client("PUT", "/users/me/anti-phishing-code", {"code": "blue heron"})).status == 200
+    await enable_mfa(client)
+    return Signer(key["id"], key["secret"])
+
+
+async def ways_in(pool: asyncpg.Pool, user_id: str) -> dict[str, Any]:
+    """What of it is there now."""
+    row = await pool.fetchrow(
+        """
+        SELECT (SELECT count(*) FROM api_keys WHERE user_id = $1 AND revoked_at IS NULL) AS keys,
+            (SELECT count(*) FROM withdrawal_addresses WHERE user_id = $1) AS addresses,
+            (SELECT count(*) FROM user_mfa WHERE user_id = $1) AS factors, anti_phishing_code AS code
+        FROM users WHERE user_id = $1
+        """,
+        user_id,
+    )
+    return dict(row)  # type: ignore[call-overload, no-any-return]
+
+
+async def status_with(client: RestClient, signer: Signer) -> int:
+    target, token = f"{PREFIX}/api-keys", client.token
+    client.token = None
+    reply = await client("GET", "/api-keys", headers=signer.headers("GET", target))
+    client.token = token
+    return reply.status
 
 
 async def outbox_is_empty(pool: asyncpg.Pool) -> None:
@@ -85,6 +124,7 @@ async def test_a_refused_password_leaves_the_token_as_it_was(ada: RestClient, se
 
 
 async def test_a_reset_keeps_mfa_and_ends_logins_that_wait_for_a_code(ada: RestClient, settings: Settings) -> None:
+    await verify(ada, settings)
     app = await enable_mfa(ada)
     challenge = (await log_in(ada, EMAIL)).body
     assert (await reset(ada, await reset_token(ada, settings))).status == 200
@@ -92,6 +132,67 @@ async def test_a_reset_keeps_mfa_and_ends_logins_that_wait_for_a_code(ada: RestC
     challenge = (await log_in(ada, EMAIL, NEW_PASSWORD)).body
     assert challenge["mfaRequired"] is True
     assert (await send_code(ada, challenge, app.recovery_codes[0])).status == 200
+
+
+async def test_a_reset_that_first_proves_the_address_removes_every_way_in_of_whoever_registered_it(
+    ada: RestClient, settings: Settings, pool: asyncpg.Pool
+) -> None:
+    attackers = ada.token
+    user_id = str(await pool.fetchval("SELECT user_id FROM users"))
+    key = await leave_ways_in(ada, pool, user_id)
+    assert await status_with(ada, key) == 200
+    await insert(pool, "users", {"user_id": "bob"}, email="bob@example.org", role="user")
+    await insert(pool, "withdrawal_addresses", {"user_id": "bob"}, address_id="of-bob", address="bob")
+    await insert(pool, "user_mfa", {"user_id": "bob"})
+
+    assert (await reset(ada, await reset_token(ada, settings))).status == 200
+    assert await ways_in(pool, user_id) == {"keys": 0, "addresses": 0, "factors": 0, "code": None}
+    assert await status_with(ada, key) == 401
+    ada.token = attackers
+    assert (await ada("GET", "/users/me/profile")).status == 401
+    assert [(await ways_in(pool, "bob"))[what] for what in ("addresses", "factors")] == [1, 1]
+    # The owner logs in with the password alone, and reads in the log and in mails what is gone.
+    session = (await log_in(ada, EMAIL, NEW_PASSWORD)).body
+    ada.token = session["accessToken"]
+    kinds = [entry["kind"] for entry in (await ada("GET", "/users/me/activity")).body]
+    assert kinds[:6] == [
+        "logged_in", "password_reset", "unproved_anti_phishing_code_removed", "unproved_mfa_removed",
+        "unproved_addresses_deleted", "unproved_api_keys_revoked",
+    ]  # fmt: skip
+    await outbox_is_empty(pool)
+    told = " ".join(mail.text.replace("\n", " ") for mail in read_mailbox(settings.data_dir) if mail.recipient == EMAIL)
+    for notice in (
+        "Your API keys were revoked", "Your saved withdrawal addresses were deleted",
+        "Two-factor authentication was removed", "Your anti-phishing code was removed",
+    ):  # fmt: skip
+        assert told.count(f"{notice}, because") == 1
+
+
+async def test_who_verifies_the_address_by_its_mail_loses_nothing_then_or_at_a_later_reset(
+    ada: RestClient, settings: Settings, pool: asyncpg.Pool
+) -> None:
+    user_id = str(await pool.fetchval("SELECT user_id FROM users"))
+    key = await leave_ways_in(ada, pool, user_id)
+    kept = {"keys": 1, "addresses": 1, "factors": 1, "code": "blue heron"}
+    await verify(ada, settings)
+    assert (await ada("GET", "/users/me/profile")).status == 200
+    assert (await ways_in(pool, user_id), await status_with(ada, key)) == (kept, 200)
+    assert (await reset(ada, await reset_token(ada, settings))).status == 200
+    assert (await ways_in(pool, user_id), await status_with(ada, key)) == (kept, 200)
+    query = "SELECT count(*) FROM user_activity WHERE starts_with(kind, 'unproved')"
+    assert await pool.fetchval(query) == 0
+
+
+async def test_a_factor_that_is_only_set_up_goes_too_and_nobody_is_told_of_what_was_not_there(
+    ada: RestClient, settings: Settings, pool: asyncpg.Pool
+) -> None:
+    app = await set_up_mfa(ada)
+    attackers = ada.token
+    assert (await reset(ada, await reset_token(ada, settings))).status == 200
+    assert await pool.fetchval("SELECT count(*) FROM user_mfa") == 0
+    assert await pool.fetchval("SELECT count(*) FROM user_activity WHERE starts_with(kind, 'unproved')") == 0
+    ada.token = attackers
+    assert (await ada("POST", "/users/me/mfa/enable", {"code": app.code()})).status == 401
 
 
 async def test_nothing_tells_whether_an_address_has_an_account(

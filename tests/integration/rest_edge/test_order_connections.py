@@ -16,8 +16,10 @@ from openspot.http import protocol
 from openspot.http.operators import OperatorRole
 from openspot.kit.settings import Settings
 from openspot.rest_edge.orders.connections import CONNECTIONS_PER_USER_MAX, FAULTS_MAX
+from tests.support.authenticator import register
 from tests.support.edge_operators import make_operator
 from tests.support.fake_router import FakeRouter
+from tests.support.mailbox import mail_to, token_of
 from tests.support.order_connection import LIMIT, PATH, TestConnection, order_connection
 from tests.support.raw_websocket import CONTINUATION, PING, TEXT, RawClient, frame
 from tests.support.rest_client import PREFIX, RestClient, running_edge
@@ -279,6 +281,24 @@ async def test_an_api_key_keeps_its_scopes_and_its_addresses_and_ends_with_its_r
         assert revoked.body == {"revoked": [key_id]}
         assert (await connection.ask("placeOrder", LIMIT))["status"] == 401
     await operator.close()
+
+
+async def test_the_reset_that_first_proves_an_address_ends_a_connection_of_a_key_from_before(
+    complete_edge: RestClient, router: FakeRouter, settings: Settings
+) -> None:
+    email = "eve@example.org"
+    complete_edge.token = None
+    await register(complete_edge, email)
+    key = (await complete_edge("POST", "/api-keys", {"name": "mine", "scopes": ["trade"]})).body
+    signer = Signer(key["id"], key["secret"])
+    async with order_connection(complete_edge, headers=signer.headers("GET", f"{PREFIX}{PATH}")) as connection:
+        assert (await connection.ask("placeOrder", LIMIT))["status"] == 201
+        await complete_edge("POST", "/auth/forgot-password", {"email": email})
+        token = token_of(await mail_to(settings.data_dir, email, "Reset your password"))
+        body = {"token": token, "newPassword": "another long pass phrase"}
+        assert (await complete_edge("POST", "/auth/reset-password", body)).status == 200
+        assert (await connection.ask("placeOrder", LIMIT))["status"] == 401
+    assert len(router.submitted) == 1
 
 
 # Broken connections

@@ -86,7 +86,9 @@ class Changes:
     async def an_address_is_verified(self) -> None:
         proof: Any = MailProof(
             pool=self._pool, tokens=MailTokens(self._pool), activity=self._activity,
-            **dict.fromkeys(("store", "outbox", "passwords", "attempts", "ended", "revoke_keys"), AsyncMock()),
+            **dict.fromkeys(
+                ("store", "outbox", "passwords", "attempts", "ended", "revoke_keys", "unproved"), AsyncMock()
+            ),
         )  # fmt: skip
         with pytest.raises(HttpError, match="unknown"):
             await proof.verify(TOKEN, Origin())

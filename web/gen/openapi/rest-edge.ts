@@ -5147,7 +5147,7 @@ export interface components {
          * @description The kinds of entries.
          * @enum {string}
          */
-        ActivityKind: "logged_in" | "logged_out" | "session_ended" | "other_sessions_ended" | "refresh_token_reused" | "email_verified" | "password_changed" | "password_reset" | "mfa_enabled" | "mfa_disabled" | "recovery_code_used" | "recovery_codes_renewed" | "profile_changed" | "anti_phishing_code_changed" | "api_key_created" | "api_key_rotated" | "api_key_revoked" | "made_administrator" | "administrator_no_more" | "login_locked" | "login_unlocked" | "withdrawals_locked" | "withdrawals_unlocked" | "mfa_reset" | "sessions_ended_by_operator" | "api_key_revoked_by_operator";
+        ActivityKind: "logged_in" | "logged_out" | "session_ended" | "other_sessions_ended" | "refresh_token_reused" | "email_verified" | "password_changed" | "password_reset" | "mfa_enabled" | "mfa_disabled" | "recovery_code_used" | "recovery_codes_renewed" | "profile_changed" | "anti_phishing_code_changed" | "api_key_created" | "api_key_rotated" | "api_key_revoked" | "made_administrator" | "administrator_no_more" | "login_locked" | "login_unlocked" | "withdrawals_locked" | "withdrawals_unlocked" | "mfa_reset" | "sessions_ended_by_operator" | "api_key_revoked_by_operator" | "unproved_api_keys_revoked" | "unproved_addresses_deleted" | "unproved_mfa_removed" | "unproved_anti_phishing_code_removed";
         /**
          * ActivityResponse
          * @description An entry of your account's activity log. `createdAt` is ISO 8601 in UTC.

@@ -23,12 +23,19 @@ _IS_USABLE = """
         SELECT FROM user_locks WHERE user_locks.user_id = api_keys.user_id AND kind = 'login'
     )
 """
+_HAS_ENDED = """
+    SELECT EXISTS (SELECT FROM refresh_tokens WHERE family_id = $1 AND used_at IS NULL AND revoked_at IS NOT NULL)
+"""
 # Only one process changes a user's keys at a time. Otherwise two could each add the last key that there is room for.
 _LOCK_USER = "SELECT pg_advisory_xact_lock(hashtextextended('api_keys ' || $1, 0))"
 
 
 class TooManyKeysError(Exception):
     """The user has as many keys as a user may have."""
+
+
+class SessionOverError(Exception):
+    """The session that asks has ended: nothing is added."""
 
 
 class NoSuchUserError(Exception):
@@ -120,10 +127,16 @@ class ApiKeyStore:
         )
         return [_key_of(row) for row in rows]
 
-    async def add(self, key: ApiKeyRow, keys_max: int = KEYS_MAX) -> None:
-        """Add a key. Raises TooManyKeysError beyond `keys_max`, NoSuchUserError for an unknown user."""
+    async def add(self, key: ApiKeyRow, keys_max: int = KEYS_MAX, session_id: str = "") -> None:
+        """Add a key. Raises TooManyKeysError beyond `keys_max`, NoSuchUserError for an unknown user.
+
+        Raises SessionOverError if the session that asks was ended meanwhile: whoever ended it and revoked all keys
+        would not have seen this one.
+        """
         async with self._pool.acquire() as connection, connection.transaction():
             await connection.execute(_LOCK_USER, key.user_id)
+            if await connection.fetchval(_HAS_ENDED, session_id):
+                raise SessionOverError
             number = await connection.fetchval(
                 "SELECT count(*) FROM api_keys WHERE user_id = $1 AND revoked_at IS NULL", key.user_id
             )
@@ -191,7 +204,7 @@ class ApiKeyStore:
         )
         return [Ended(row["key_id"], row["version"] + 1) for row in rows]
 
-    async def revoke_for_operator(
+    async def revoke_within(
         self, connection: Connection, user_id: str, key_id: str | None, now: datetime
     ) -> tuple[list[Ended], bool]:
         """Revoke one key of a user, or all if `key_id` is None, in the caller's transaction.

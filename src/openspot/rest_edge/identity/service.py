@@ -24,6 +24,7 @@ from openspot.rest_edge.identity.activity.log import ActivityLog
 from openspot.rest_edge.identity.api_keys.service import ApiKeyService
 from openspot.rest_edge.identity.auth.mail_proof import MailProof
 from openspot.rest_edge.identity.auth.service import AuthService
+from openspot.rest_edge.identity.auth.unproved_access import UnprovedAccess
 from openspot.rest_edge.identity.credentials.attempt_store import AttemptStore
 from openspot.rest_edge.identity.credentials.password_check import PasswordCheck
 from openspot.rest_edge.identity.credentials.password_queues import PasswordQueues
@@ -91,11 +92,13 @@ async def make_user_services(
     balances: Balances,
     cancel_payments: Callable[[Sequence[str]], Awaitable[None]],
     revoke_keys: Callable[[str], Awaitable[None]],
+    unproved: UnprovedAccess,
 ) -> UserServices:
     """Make the services; `frame` ends them in reverse order.
 
     When this returns, ended sessions are refused, and the demo market's accounts exist if it runs. Access tokens state
-    the `active_stake`. The deletion of an account uses `balances`, `cancel_payments` and `revoke_keys`.
+    the `active_stake`. The deletion of an account uses `balances`, `cancel_payments` and `revoke_keys`; a
+    reset of the password that first proves the address removes what is `unproved`.
     """
     ended = EndedSessions(bus, revoked, settings.ended_session_life_s)
     users = AuthStore(pool)
@@ -164,6 +167,7 @@ async def make_user_services(
             ended=ended,
             activity=activity,
             revoke_keys=revoke_keys,
+            unproved=unproved,
         ),
         mfa=MfaService(factors, users, sealer, password_check, second_factor, activity, settings.brand.name),
         second_factor=second_factor,

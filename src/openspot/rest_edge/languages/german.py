@@ -5,6 +5,14 @@ GERMAN: dict[str, str] = {
     "Confirm that this is your email address. It works once, within 24 hours.": (
         "Bestätigen Sie, dass dies Ihre E-Mail-Adresse ist. Es gilt einmal, innerhalb von 24 Stunden."
     ),
+    (
+        "Did you not register here? Then do not confirm it: somebody else knows the password. If you want the "
+        "account, reset the password, which removes what they left in it."
+    ): (
+        "Haben Sie sich hier nicht registriert? Dann bestätigen Sie nicht: Jemand anders kennt das Passwort. "
+        "Wenn Sie das Konto möchten, setzen Sie das Passwort zurück; das entfernt, was darin hinterlassen "
+        "wurde."
+    ),
     "You have an account already": "Sie haben schon ein Konto",
     (
         "Somebody, perhaps you, tried to register with this email address, which has an account already. Log in with "
@@ -246,6 +254,31 @@ GERMAN: dict[str, str] = {
     ),
     "The platform has revoked API keys of yours. Programs that use them have stopped.": (
         "Die Plattform hat API-Schlüssel von Ihnen widerrufen. Programme, die sie verwenden, sind angehalten."
+    ),
+    "Your API keys were revoked, because they were made before anybody had proved to own this email address.": (
+        "Ihre API-Schlüssel wurden widerrufen, weil sie entstanden, bevor jemand nachgewiesen hatte, dass ihm "
+        "diese E-Mail-Adresse gehört."
+    ),
+    (
+        "Your saved withdrawal addresses were deleted, because they were saved before anybody had proved to "
+        "own this email address."
+    ): (
+        "Ihre gespeicherten Auszahlungsadressen wurden gelöscht, weil sie gespeichert wurden, bevor jemand "
+        "nachgewiesen hatte, dass ihm diese E-Mail-Adresse gehört."
+    ),
+    (
+        "Two-factor authentication was removed, because it was enabled before anybody had proved to own this "
+        "email address. Enable it again."
+    ): (
+        "Die Zwei-Faktor-Authentifizierung wurde entfernt, weil sie eingeschaltet wurde, bevor jemand "
+        "nachgewiesen hatte, dass ihm diese E-Mail-Adresse gehört. Schalten Sie sie wieder ein."
+    ),
+    (
+        "Your anti-phishing code was removed, because it was chosen before anybody had proved to own this "
+        "email address."
+    ): (
+        "Ihr Anti-Phishing-Code wurde entfernt, weil er gewählt wurde, bevor jemand nachgewiesen hatte, dass "
+        "ihm diese E-Mail-Adresse gehört."
     ),
     "The platform has ended sessions of yours. Log in again.": (
         "Die Plattform hat Sitzungen von Ihnen beendet. Melden Sie sich neu an."

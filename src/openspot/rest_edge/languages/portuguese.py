@@ -5,6 +5,13 @@ PORTUGUESE: dict[str, str] = {
     "Confirm that this is your email address. It works once, within 24 hours.": (
         "Confirme que este é o seu endereço de e-mail. Vale uma vez, em até 24 horas."
     ),
+    (
+        "Did you not register here? Then do not confirm it: somebody else knows the password. If you want the "
+        "account, reset the password, which removes what they left in it."
+    ): (
+        "Você não se cadastrou aqui? Então não confirme: outra pessoa conhece a senha. Se quiser a conta, "
+        "redefina a senha, o que remove o que deixaram nela."
+    ),
     "You have an account already": "Você já tem uma conta",
     (
         "Somebody, perhaps you, tried to register with this email address, which has an account already. Log in with "
@@ -230,6 +237,27 @@ PORTUGUESE: dict[str, str] = {
     "The platform has revoked API keys of yours. Programs that use them have stopped.": (
         "A plataforma revogou chaves de API suas. Os programas que as usam pararam."
     ),
+    "Your API keys were revoked, because they were made before anybody had proved to own this email address.": (
+        "Suas chaves de API foram revogadas, porque foram criadas antes que alguém provasse que este e-mail é seu."
+    ),
+    (
+        "Your saved withdrawal addresses were deleted, because they were saved before anybody had proved to "
+        "own this email address."
+    ): (
+        "Seus endereços de saque salvos foram excluídos, porque foram salvos antes que alguém provasse que "
+        "este e-mail é seu."
+    ),
+    (
+        "Two-factor authentication was removed, because it was enabled before anybody had proved to own this "
+        "email address. Enable it again."
+    ): (
+        "A autenticação de dois fatores foi removida, porque foi ativada antes que alguém provasse que este "
+        "e-mail é seu. Ative-a novamente."
+    ),
+    (
+        "Your anti-phishing code was removed, because it was chosen before anybody had proved to own this "
+        "email address."
+    ): ("Seu código antiphishing foi removido, porque foi escolhido antes que alguém provasse que este e-mail é seu."),
     "The platform has ended sessions of yours. Log in again.": "A plataforma encerrou sessões suas. Entre novamente.",
     "Balance adjusted": "Saldo ajustado",
     "{amount} were added to your balance by the platform. Ask its support why.": (

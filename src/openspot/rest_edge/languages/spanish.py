@@ -5,6 +5,13 @@ SPANISH: dict[str, str] = {
     "Confirm that this is your email address. It works once, within 24 hours.": (
         "Confirma que esta es tu dirección de correo. Sirve una vez, en un plazo de 24 horas."
     ),
+    (
+        "Did you not register here? Then do not confirm it: somebody else knows the password. If you want the "
+        "account, reset the password, which removes what they left in it."
+    ): (
+        "¿No te registraste aquí? Entonces no la confirmes: otra persona conoce la contraseña. Si quieres la "
+        "cuenta, restablece la contraseña, lo que elimina lo que dejó en ella."
+    ),
     "You have an account already": "Ya tienes una cuenta",
     (
         "Somebody, perhaps you, tried to register with this email address, which has an account already. Log in with "
@@ -244,6 +251,31 @@ SPANISH: dict[str, str] = {
     ),
     "The platform has revoked API keys of yours. Programs that use them have stopped.": (
         "La plataforma ha revocado claves API tuyas. Los programas que las usan se han detenido."
+    ),
+    "Your API keys were revoked, because they were made before anybody had proved to own this email address.": (
+        "Tus claves API se revocaron, porque se crearon antes de que alguien demostrara que esta dirección de "
+        "correo es suya."
+    ),
+    (
+        "Your saved withdrawal addresses were deleted, because they were saved before anybody had proved to "
+        "own this email address."
+    ): (
+        "Tus direcciones de retiro guardadas se eliminaron, porque se guardaron antes de que alguien "
+        "demostrara que esta dirección de correo es suya."
+    ),
+    (
+        "Two-factor authentication was removed, because it was enabled before anybody had proved to own this "
+        "email address. Enable it again."
+    ): (
+        "La autenticación de dos factores se eliminó, porque se activó antes de que alguien demostrara que esta "
+        "dirección de correo es suya. Actívala de nuevo."
+    ),
+    (
+        "Your anti-phishing code was removed, because it was chosen before anybody had proved to own this "
+        "email address."
+    ): (
+        "Tu código antiphishing se eliminó, porque se eligió antes de que alguien demostrara que esta "
+        "dirección de correo es suya."
     ),
     "The platform has ended sessions of yours. Log in again.": (
         "La plataforma ha cerrado sesiones tuyas. Inicia sesión de nuevo."

@@ -113,6 +113,9 @@ def _content(kind: MailKind, facts: MailFacts) -> tuple[str, list[str]]:
             return "Confirm your email address", [
                 "Confirm that this is your email address. It works once, within 24 hours.",
                 "",
+                "Did you not register here? Then do not confirm it: somebody else knows the password. If you want the",
+                "account, reset the password, which removes what they left in it.",
+                "",
                 _use(facts, PAGE_OF[kind]),
             ]
         case MailKind.REGISTERED_ALREADY:

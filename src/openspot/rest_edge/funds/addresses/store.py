@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from openspot.kit.database import Pool
+from openspot.kit.database import Connection, Pool
+from openspot.kit.sql import rows_changed
 
 _COLUMNS = """
     address_id, label, asset, network, address, tag, is_own, beneficiary_name, beneficiary_country,
@@ -27,6 +28,9 @@ class SavedAddress:
     beneficiary_vasp_id: str | None
     available_at: datetime
     created_at: datetime
+
+
+_LOCK_USER = "SELECT pg_advisory_xact_lock(hashtextextended('openspot-withdrawal-addresses:' || $1, 0))"
 
 
 class WithdrawalAddressStore:
@@ -54,8 +58,7 @@ class WithdrawalAddressStore:
         Returns None, and adds nothing, if the user has `addresses_max` addresses.
         """
         async with self._pool.acquire() as connection, connection.transaction():
-            lock = f"openspot-withdrawal-addresses:{user_id}"
-            await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", lock)
+            await connection.execute(_LOCK_USER, user_id)
             known: str | None = await connection.fetchval(
                 """
                 SELECT address_id FROM withdrawal_addresses
@@ -83,3 +86,9 @@ class WithdrawalAddressStore:
         """Delete an address. False if the user has none with this id."""
         query = "DELETE FROM withdrawal_addresses WHERE user_id = $1 AND address_id = $2 RETURNING address_id"
         return await self._pool.fetchval(query, user_id, address_id) is not None
+
+
+async def delete_addresses(connection: Connection, user_id: str) -> int:
+    """Delete all addresses of a user, within a transaction, and return their number."""
+    await connection.execute(_LOCK_USER, user_id)
+    return rows_changed(await connection.execute("DELETE FROM withdrawal_addresses WHERE user_id = $1", user_id))

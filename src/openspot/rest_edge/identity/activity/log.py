@@ -48,6 +48,10 @@ class ActivityKind(StrEnum):
     MFA_RESET = "mfa_reset"
     SESSIONS_ENDED_BY_OPERATOR = "sessions_ended_by_operator"
     API_KEY_REVOKED_BY_OPERATOR = "api_key_revoked_by_operator"
+    UNPROVED_API_KEYS_REVOKED = "unproved_api_keys_revoked"
+    UNPROVED_ADDRESSES_DELETED = "unproved_addresses_deleted"
+    UNPROVED_MFA_REMOVED = "unproved_mfa_removed"
+    UNPROVED_ANTI_PHISHING_CODE_REMOVED = "unproved_anti_phishing_code_removed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +137,29 @@ NOTICES = {
     ),
     ActivityKind.API_KEY_REVOKED_BY_OPERATOR: ActivityNotice(
         "api_key.changed", _CHANGE, "The platform has revoked API keys of yours. Programs that use them have stopped."
+    ),
+    ActivityKind.UNPROVED_API_KEYS_REVOKED: ActivityNotice(
+        "api_key.changed",
+        _CHANGE,
+        "Your API keys were revoked, because they were made before anybody had proved to own this email address.",
+    ),
+    ActivityKind.UNPROVED_ADDRESSES_DELETED: ActivityNotice(
+        "security.addresses",
+        _CHANGE,
+        "Your saved withdrawal addresses were deleted, because they were saved before anybody had proved to own this "
+        "email address.",
+    ),
+    ActivityKind.UNPROVED_MFA_REMOVED: ActivityNotice(
+        "mfa.changed",
+        _CHANGE,
+        "Two-factor authentication was removed, because it was enabled before anybody had proved to own this email "
+        "address. Enable it again.",
+    ),
+    ActivityKind.UNPROVED_ANTI_PHISHING_CODE_REMOVED: ActivityNotice(
+        "security.anti_phishing_code",
+        _CHANGE,
+        "Your anti-phishing code was removed, because it was chosen before anybody had proved to own this email "
+        "address.",
     ),
 }
 """The activities that the user always gets a notice of: security mail cannot be turned off."""

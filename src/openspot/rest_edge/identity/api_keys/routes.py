@@ -42,7 +42,8 @@ def api_key_routes(prefix: str, keys: ApiKeyService) -> Router:
         summary="Create an API key; its secret is shown this once",
     )  # fmt: skip
     async def create_api_key(request: Request, body: CreateApiKeyBody) -> Response:
-        created = await keys.create(caller(request).user_id, body, origin_of(context_of(request)))
+        asking = caller(request)
+        created = await keys.create(asking.user_id, body, origin_of(context_of(request)), asking.session_id)
         return json_response(created.model_dump(mode="json", by_alias=True), 201)
 
     @router.get("", _READ, response=list[ApiKeyResponse], summary="Your API keys, newest first, without secrets")

@@ -7,16 +7,25 @@ once: the change is committed first, then announced on the bus.
 import base64
 import os
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from openspot.http.api_keys.changes import ChangeNotToldError, KeyChanges
 from openspot.http.api_keys.signature import Algorithm, read_public_key
-from openspot.http.api_keys.store import KEYS_MAX, ApiKeyRow, ApiKeyStore, Ended, NoSuchUserError, TooManyKeysError
+from openspot.http.api_keys.store import (
+    KEYS_MAX,
+    ApiKeyRow,
+    ApiKeyStore,
+    Ended,
+    NoSuchUserError,
+    SessionOverError,
+    TooManyKeysError,
+)
 from openspot.http.api_keys.vault import Vault
 from openspot.http.errors import HttpError, service_unavailable, validation_error
 from openspot.http.policy import Scope
 from openspot.kit.clock import Clock, iso_of, utc_datetime
 from openspot.kit.database import Connection
+from openspot.kit.log import get_logger
 from openspot.rest_edge.common.plan_limits import API_KEYS, PlanLimits
 from openspot.rest_edge.common.user_rows import lock_users
 from openspot.rest_edge.identity.activity.log import ActivityKind, ActivityLog, Origin
@@ -29,6 +38,8 @@ from openspot.rest_edge.identity.api_keys.schemas import (
 )
 from openspot.rest_edge.identity.credentials.refusals import user_not_found
 from openspot.rest_edge.identity.second_factor.code_check import SecondFactor
+
+log = get_logger("api_keys")
 
 SECRET_BYTES = 32
 _RANDOM_BYTES = 16
@@ -55,10 +66,12 @@ class ApiKeyService:
         self._plans = plans
         self._clock = clock
 
-    async def create(self, user_id: str, body: CreateApiKeyBody, origin: Origin) -> ApiKeySecretResponse:
+    async def create(
+        self, user_id: str, body: CreateApiKeyBody, origin: Origin, session_id: str = ""
+    ) -> ApiKeySecretResponse:
         """Make a key. 409 if the user has as many as the plan allows, or KEYS_MAX where that is not known.
 
-        Raises what the second factor raises.
+        401 if the session that asks has ended meanwhile. Raises what the second factor raises.
         """
         await self._second_factor.require(user_id, body.mfa_code)
         key_id = self._vault.make_id(os.urandom(_RANDOM_BYTES))
@@ -77,12 +90,14 @@ class ApiKeyService:
         )
         keys_max = await self._plans.of_user(user_id, API_KEYS, KEYS_MAX)
         try:
-            await self._store.add(key, keys_max)
+            await self._store.add(key, keys_max, session_id)
         except TooManyKeysError as error:
             message = f"you may have at most {keys_max} API keys: revoke one, or choose a plan with more"
             raise HttpError(409, message, "TOO_MANY_API_KEYS") from error
         except NoSuchUserError as error:
             raise user_not_found() from error
+        except SessionOverError as error:
+            raise HttpError(401, "the session has ended") from error
         await self._activity.record(user_id, ActivityKind.API_KEY_CREATED, origin)
         return ApiKeySecretResponse(**_fields_of(key), secret=secret)
 
@@ -140,7 +155,7 @@ class ApiKeyService:
         async with self._store.pool.acquire() as connection, connection.transaction():
             now = utc_datetime(self._clock)
             await lock_users(connection, [user_id])
-            ended, is_new = await self._store.revoke_for_operator(connection, user_id, key_id, now)
+            ended, is_new = await self._store.revoke_within(connection, user_id, key_id, now)
             if key_id is not None and not ended:
                 raise HttpError(404, "the user has no such API key", "API_KEY_NOT_FOUND")
             ids = [key.key_id for key in ended]
@@ -148,6 +163,22 @@ class ApiKeyService:
                 await beside(connection, ids)
         await self._tell_all(ended)
         return ids
+
+    async def revoke_all_within(self, connection: Connection, user_id: str) -> list[Ended]:
+        """Revoke every key of a user in the caller's transaction, after whose commit `announce` tells of them."""
+        ended, _ = await self._store.revoke_within(connection, user_id, None, utc_datetime(self._clock))
+        return ended
+
+    async def announce(self, ended: Sequence[Ended]) -> None:
+        """Make every process drop revoked keys.
+
+        If the bus does not respond, the other processes learn of it when the bus comes back.
+        """
+        for key in ended:
+            try:
+                await self._changes.tell(key)
+            except ChangeNotToldError as error:
+                log.warning("a revoked key is not told to other processes yet", key_id=key.key_id, error=str(error))
 
     async def suspend_all(self, user_id: str) -> None:
         """Make every process drop the keys of a user whose login is locked. They work again when it is unlocked."""

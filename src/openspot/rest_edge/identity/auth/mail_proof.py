@@ -12,6 +12,7 @@ from openspot.kit.passwords import Passwords
 from openspot.kit.token_hash import token_hash
 from openspot.rest_edge.common.user_rows import lock_users
 from openspot.rest_edge.identity.activity.log import ActivityKind, ActivityLog, Origin
+from openspot.rest_edge.identity.auth.unproved_access import UnprovedAccess
 from openspot.rest_edge.identity.credentials.attempt_store import AttemptStore
 from openspot.rest_edge.identity.credentials.password_rules import password_fault
 from openspot.rest_edge.identity.credentials.refusals import user_not_found
@@ -37,6 +38,7 @@ class MailProof:
         ended: EndedSessions,
         activity: ActivityLog,
         revoke_keys: Callable[[str], Awaitable[None]],
+        unproved: UnprovedAccess,
     ) -> None:
         self._pool = pool
         self._store = store
@@ -47,6 +49,7 @@ class MailProof:
         self._ended = ended
         self._activity = activity
         self._revoke_keys = revoke_keys
+        self._unproved = unproved
 
     async def ask_for_reset(self, email: str) -> None:
         """Queue a mail with a token, if the address has an account. 503 if too many mails wait."""
@@ -57,7 +60,8 @@ class MailProof:
         """Set a new password and end all sessions. MFA stays, and the address counts as verified.
 
         API keys stay too, because a forgotten password does not endanger them. After a lock-out they are revoked,
-        because somebody attacks the account.
+        because somebody attacks the account. If nobody had proved the address before, API keys, saved addresses,
+        second factor and anti-phishing code go: whoever registered may be another person.
 
         400 for a token that is unknown, used or expired. 400 for a password that is easy to guess; the token can then
         be used again. 503 if the revoked keys cannot be announced; the token can be used again later.
@@ -80,10 +84,12 @@ class MailProof:
             # If two resets use one token at once, one of them finds here that it is used.
             if await consume_token(connection, TokenKind.RESET_PASSWORD, digest, now) is None:
                 raise _invalid_token()
+            keys = await self._unproved.remove(connection, user.user_id, self._activity, origin)
             ended = await set_password(connection, user.user_id, password_hash, now, is_email_proved=True)
             await self._activity.record(user.user_id, ActivityKind.PASSWORD_RESET, origin, connection)
         await self._attempts.forget_account(user.email)
         await self._ended.end_as_far_as_possible(ended)
+        await self._unproved.announce_keys(keys)
 
     async def ask_for_verification(self, user_id: str) -> None:
         """Queue a mail that verifies the user's address. 409 if it is verified, 503 if too many mails wait."""

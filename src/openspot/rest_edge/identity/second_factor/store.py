@@ -107,6 +107,12 @@ async def reset_factor(connection: Connection, user_id: str) -> bool:
     return rows_changed(outcome) == 1
 
 
+async def remove_any_factor(connection: Connection, user_id: str) -> bool:
+    """Delete a factor, enabled or only set up, within a transaction. False if none was enabled."""
+    query = "DELETE FROM user_mfa WHERE user_id = $1 RETURNING enabled_at IS NOT NULL"
+    return bool(await connection.fetchval(query, user_id))
+
+
 async def _replace_codes(connection: Connection, user_id: str, code_hashes: Sequence[bytes]) -> None:
     await connection.execute("DELETE FROM user_recovery_codes WHERE user_id = $1", user_id)
     await connection.executemany(

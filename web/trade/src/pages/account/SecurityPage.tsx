@@ -329,6 +329,18 @@ const ACTIVITIES: Readonly<Record<Schemas["ActivityKind"], string>> = {
   get sessions_ended_by_operator() {
     return t("The platform ended sessions");
   },
+  get unproved_api_keys_revoked() {
+    return t("API keys revoked: made before your email address was confirmed");
+  },
+  get unproved_addresses_deleted() {
+    return t("Withdrawal addresses deleted: saved before your email address was confirmed");
+  },
+  get unproved_mfa_removed() {
+    return t("Two-factor authentication removed: enabled before your email address was confirmed");
+  },
+  get unproved_anti_phishing_code_removed() {
+    return t("Anti-phishing code removed: chosen before your email address was confirmed");
+  },
 };
 
 const ACTIVITY_COLUMNS: Column<ActivityRow>[] = [
