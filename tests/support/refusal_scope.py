@@ -32,7 +32,7 @@ SAID_TO_OTHERS = (
     r"positions/(app|broker_of_record|descriptor|fills|followed_trade|risk|service|settings|timers)\.py",
     r"positions/broker/",
     r"positions/cost_basis/routes\.py",
-    r"rest_edge/funds/(service|kyc/notices)\.py",
+    r"rest_edge/funds/(service|addresses/notices|kyc/notices)\.py",
     r"rest_edge/identity/(service|activity/log|users/role_command|users/role_routes)\.py",
     r"rest_edge/(markets/listings|orders/connections|orders/connection_schemas|orders/store|orders/list_store)\.py",
     r"rest_edge/products/(metrics|service|payments/payment_routes|staking/products)\.py",

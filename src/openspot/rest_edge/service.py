@@ -178,6 +178,7 @@ async def make_services(settings: RestEdgeSettings, frame: ServiceFrame) -> Edge
         engine=engine,
         accounts=accounts,
         second_factor=users.second_factor,
+        activity=users.activity,
         fair_prices=fair_prices,
         configuration=configuration,
         networks=networks,

@@ -117,7 +117,7 @@ async def test_notification_settings_are_kept_for_each_user_and_event(edge: Edge
     after = {row["event"]: row for row in (await edge("GET", "/settings/notifications")).json}
     assert {event for event, row in after.items() if row["email"]} == {
         "new_login", "password_changed", "mfa_changed", "api_key_changed", "withdrawal_requested",
-        "order_list_not_armed",
+        "withdrawal_address_changed", "order_list_not_armed",
     }  # fmt: skip
     assert (await edge("PUT", "/settings/notifications/new_login", {"email": True, "websocket": False})).status == 200
     others = (await edge("GET", "/settings/notifications", user="u2")).json

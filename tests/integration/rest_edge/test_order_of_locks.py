@@ -17,6 +17,8 @@ from openspot.kit.sealing import Sealer
 from openspot.kit.token_hash import token_hash
 from openspot.rest_edge.alerts.judge import AlertJudge
 from openspot.rest_edge.alerts.store import AlertStore
+from openspot.rest_edge.funds.addresses.notices import address_deleted
+from openspot.rest_edge.funds.addresses.store import SavedAddress, WithdrawalAddressStore
 from openspot.rest_edge.funds.documents.store import DocumentBounds, DocumentStore
 from openspot.rest_edge.funds.kyc.rules import KycLevel, RejectType, Review, ReviewAnswer, ReviewStatus
 from openspot.rest_edge.funds.kyc.store import KycStore
@@ -98,6 +100,13 @@ class Changes:
         with pytest.raises(HttpError, match="factor"):
             await reset.carry_out(SimpleNamespace(user_id="ada"), "bob", AsyncMock())
 
+    async def an_address_to_withdraw_to_is_deleted(self) -> None:
+        async def note(connection: Connection, deleted: SavedAddress) -> None:
+            kind = ActivityKind.WITHDRAWAL_ADDRESS_DELETED
+            await self._activity.record("ada", kind, Origin(), connection, notice=address_deleted(deleted))
+
+        await WithdrawalAddressStore(self._pool).delete("ada", "an-address", note)
+
     async def a_device_takes_the_place_of_an_ended_one(self) -> None:
         with pytest.raises(SessionOverError):
             await PushSubscriptions(self._pool).add("new", "ada", "s", "https://new.example", DeviceKeys(b"k", b"s"))
@@ -130,6 +139,7 @@ async def ada(pool: asyncpg.Pool) -> asyncpg.Pool:
     await insert(pool, "mail_tokens", ADA, kind="verify_email", expires_at=str(NOW + timedelta(days=1)))
     await pool.execute("UPDATE mail_tokens SET token_hash = $1", token_hash(TOKEN))
     await insert(pool, "user_sessions", ADA, session_id="s")
+    await insert(pool, "withdrawal_addresses", ADA, address_id="an-address", asset="BTC", network="bitcoin")
     await insert(pool, "push_subscriptions", ADA, session_id="s", subscription_id="old")
     return pool
 

@@ -5,15 +5,20 @@ from typing import Any
 
 import asyncpg
 
+from openspot.kit.database import Connection
 from openspot.rest_edge.funds.addresses.store import SavedAddress, WithdrawalAddressStore
 from tests.unit.rest_edge.test_withdrawal_operations import SAVED
+
+
+async def nothing(connection: Connection, saved: SavedAddress) -> None:
+    """Write nothing beside a change."""
 
 
 async def test_an_address_is_saved_once_and_known_by_asset_network_address_and_tag(pool: asyncpg.Pool) -> None:
     store = WithdrawalAddressStore(pool)
 
     async def added(**fields: Any) -> str | None:
-        return await store.add("alice", replace(SAVED, **fields), 7)
+        return await store.add("alice", replace(SAVED, **fields), 7, nothing)
 
     assert [await added(), await added(address_id="b")] == ["a1", "a1"]
     for number, other in enumerate(({"asset": "ETH"}, {"network": "tron"}, {"address": "tb1p"}, {"tag": "1"})):
@@ -27,7 +32,7 @@ async def test_the_limit_holds_for_each_user_and_what_is_saved_already_is_still_
     store = WithdrawalAddressStore(pool)
 
     async def added(user: str, address_id: str, address: str) -> str | None:
-        return await store.add(user, replace(SAVED, address_id=address_id, address=address), 2)
+        return await store.add(user, replace(SAVED, address_id=address_id, address=address), 2, nothing)
 
     assert [await added("alice", "a1", "x"), await added("alice", "a2", "y"), await added("alice", "a3", "z")] == [
         "a1", "a2", None,
@@ -41,10 +46,10 @@ async def test_the_addresses_of_a_user_are_nobody_elses(pool: asyncpg.Pool) -> N
     whole: SavedAddress = replace(
         SAVED, tag="7", is_own=False, beneficiary_name="Bob", beneficiary_country="DE", beneficiary_vasp_id="v1"
     )
-    await store.add("alice", whole, 2)
+    await store.add("alice", whole, 2, nothing)
     assert (await store.find("alice", "a1"), await store.all_of("alice")) == (whole, [whole])
     assert (await store.find("bob", "a1"), await store.all_of("bob")) == (None, [])
-    assert not await store.delete("bob", "a1")
+    assert not await store.delete("bob", "a1", nothing)
     assert await store.find("alice", "a1") == whole
-    assert await store.delete("alice", "a1")
-    assert (await store.find("alice", "a1"), await store.delete("alice", "a1")) == (None, False)
+    assert await store.delete("alice", "a1", nothing)
+    assert (await store.find("alice", "a1"), await store.delete("alice", "a1", nothing)) == (None, False)

@@ -1,6 +1,7 @@
 """Mails and notifications in other languages: every text has a translation, with its values and no other."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
@@ -20,6 +21,7 @@ from openspot.contracts.messages import (
 )
 from openspot.domain.money import AMOUNT_SCALE
 from openspot.http.brand import Brand
+from openspot.rest_edge.funds.addresses.notices import address_deleted, address_saved
 from openspot.rest_edge.funds.documents.service import CLOSED_TEXT, CLOSED_TITLE
 from openspot.rest_edge.funds.kyc import notices as kyc_notices
 from openspot.rest_edge.identity.activity.log import NOTICES, Origin, login_notice
@@ -33,6 +35,7 @@ from openspot.subscriptions.charging import failure_notice, refusal_text
 from openspot.subscriptions.lifecycle import Subscription
 from openspot.subscriptions.plans import Plan, PlanAccess
 from openspot.subscriptions.store import PaymentDraft, PaymentKind
+from tests.unit.rest_edge.test_withdrawal_operations import SAVED
 
 OTHERS = tuple(CATALOGUES)
 NAMES = re.compile(r"\{(\w+)\}")
@@ -136,6 +139,7 @@ def test_every_catalogue_has_the_same_texts_with_the_same_values(language: Langu
 @pytest.mark.parametrize("language", OTHERS)
 def test_every_notification_has_a_translation_in_each_line(language: Language) -> None:
     notices = [*NOTICES.values(), login_notice(Origin("10.0.0.1", "Firefox")), login_notice(Origin("10.0.0.1"))]
+    notices += [address_saved(replace(SAVED, tag="7")), address_deleted(SAVED)]
     texts = [text for one in [*notified(), *notices] for text in (one.title, *one.text.split("\n"))]
     texts += [TEST_TITLE, TEST_TEXT, CLOSED_TITLE, CLOSED_TEXT, kyc_notices.LOWERED]
     texts += [text for notice in kyc_notices.NOTICES.values() for text in notice]

@@ -5148,6 +5148,7 @@ export interface components {
          * @enum {string}
          */
         ActivityKind: "logged_in" | "logged_out" | "session_ended" | "other_sessions_ended" | "refresh_token_reused" | "email_verified" | "password_changed" | "password_reset" | "mfa_enabled" | "mfa_disabled" | "recovery_code_used" | "recovery_codes_renewed" | "profile_changed" | "anti_phishing_code_changed" | "api_key_created" | "api_key_rotated" | "api_key_revoked" | "made_administrator" | "administrator_no_more" | "login_locked" | "login_unlocked" | "withdrawals_locked" | "withdrawals_unlocked" | "mfa_reset" | "sessions_ended_by_operator" | "api_key_revoked_by_operator" | "unproved_api_keys_revoked" | "unproved_addresses_deleted" | "unproved_mfa_removed" | "unproved_anti_phishing_code_removed";
+        ActivityKind: "logged_in" | "logged_out" | "session_ended" | "other_sessions_ended" | "refresh_token_reused" | "email_verified" | "password_changed" | "password_reset" | "mfa_enabled" | "mfa_disabled" | "recovery_code_used" | "recovery_codes_renewed" | "profile_changed" | "anti_phishing_code_changed" | "api_key_created" | "api_key_rotated" | "api_key_revoked" | "withdrawal_address_saved" | "withdrawal_address_deleted" | "made_administrator" | "administrator_no_more" | "login_locked" | "login_unlocked" | "withdrawals_locked" | "withdrawals_unlocked" | "mfa_reset" | "sessions_ended_by_operator" | "api_key_revoked_by_operator";
         /**
          * ActivityResponse
          * @description An entry of your account's activity log. `createdAt` is ISO 8601 in UTC.
@@ -7479,7 +7480,7 @@ export interface components {
          * @description The events that a user can be notified of.
          * @enum {string}
          */
-        NotificationEvent: "order_filled" | "order_refused" | "order_cancelled_by_timer" | "order_list_not_armed" | "balance_adjusted" | "deposit_credited" | "withdrawal_completed" | "withdrawal_failed" | "payment_completed" | "conversion_completed" | "staking_payout" | "subscription_charged" | "subscription_failed" | "new_login" | "password_changed" | "mfa_changed" | "api_key_changed" | "withdrawal_requested" | "margin_warning" | "margin_liquidation" | "margin_position_closed" | "price_alert" | "verification_decided";
+        NotificationEvent: "order_filled" | "order_refused" | "order_cancelled_by_timer" | "order_list_not_armed" | "balance_adjusted" | "deposit_credited" | "withdrawal_completed" | "withdrawal_failed" | "payment_completed" | "conversion_completed" | "staking_payout" | "subscription_charged" | "subscription_failed" | "new_login" | "password_changed" | "mfa_changed" | "api_key_changed" | "withdrawal_address_changed" | "withdrawal_requested" | "margin_warning" | "margin_liquidation" | "margin_position_closed" | "price_alert" | "verification_decided";
         /**
          * NotificationPreferenceBody
          * @description How you want to be notified of an event. Without `push`, that of devices stays as it is.

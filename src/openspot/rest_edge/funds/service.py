@@ -34,6 +34,7 @@ from openspot.rest_edge.funds.reserves.service import ReserveService
 from openspot.rest_edge.funds.reserves.store import ReserveStore
 from openspot.rest_edge.funds.withdrawals.service import WithdrawalService
 from openspot.rest_edge.funds.withdrawals.store import WithdrawalStore
+from openspot.rest_edge.identity.activity.log import ActivityLog
 from openspot.rest_edge.identity.second_factor.code_check import SecondFactor
 from openspot.rest_edge.notifications.store import NotificationStore
 from openspot.rest_edge.settings import RestEdgeSettings
@@ -68,6 +69,7 @@ async def make_fund_services(
     engine: EngineQueries,
     accounts: AccountService,
     second_factor: SecondFactor,
+    activity: ActivityLog,
     fair_prices: FairAssetPrices,
     configuration: MarketConfiguration,
     networks: Mapping[str, Network],
@@ -136,6 +138,7 @@ async def make_fund_services(
             saved,
             custody,
             second_factor,
+            activity,
             networks,
             PlanLimits(bus, pool),
             timedelta(seconds=settings.withdrawal_address_wait_s),

@@ -198,6 +198,17 @@ GERMAN: dict[str, str] = {
     "An API key was made.": "Ein API-Schlüssel wurde erstellt.",
     "An API key got a new secret.": "Ein API-Schlüssel bekam ein neues Geheimnis.",
     "An API key was revoked.": "Ein API-Schlüssel wurde widerrufen.",
+    "A withdrawal address was saved, for {asset} on {network}: {address}": (
+        "Eine Auszahlungsadresse wurde gespeichert, für {asset} auf {network}: {address}"
+    ),
+    "A withdrawal address was deleted, for {asset} on {network}: {address}": (
+        "Eine Auszahlungsadresse wurde gelöscht, für {asset} auf {network}: {address}"
+    ),
+    "Tag of the address: {tag}": "Tag der Adresse: {tag}",
+    "Withdrawals can go there from {time} on. If you do not know it, delete it on the page of withdrawals.": (
+        "Auszahlungen können ab {time} dorthin gehen. Wenn Sie sie nicht kennen, löschen Sie sie auf der Seite der "
+        "Auszahlungen."
+    ),
     "Your account is an administrator's from your next login on.": (
         "Ihr Konto ist ab Ihrer nächsten Anmeldung das eines Administrators."
     ),

@@ -183,6 +183,16 @@ PORTUGUESE: dict[str, str] = {
     "An API key was made.": "Uma chave de API foi criada.",
     "An API key got a new secret.": "Uma chave de API recebeu um novo segredo.",
     "An API key was revoked.": "Uma chave de API foi revogada.",
+    "A withdrawal address was saved, for {asset} on {network}: {address}": (
+        "Um endereço de saque foi salvo, para {asset} em {network}: {address}"
+    ),
+    "A withdrawal address was deleted, for {asset} on {network}: {address}": (
+        "Um endereço de saque foi excluído, para {asset} em {network}: {address}"
+    ),
+    "Tag of the address: {tag}": "Tag do endereço: {tag}",
+    "Withdrawals can go there from {time} on. If you do not know it, delete it on the page of withdrawals.": (
+        "Os saques podem ir para lá a partir de {time}. Se você não o conhece, exclua-o na página de saques."
+    ),
     "Your account is an administrator's from your next login on.": (
         "Sua conta é de administrador a partir do próximo login."
     ),

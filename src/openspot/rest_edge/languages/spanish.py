@@ -195,6 +195,16 @@ SPANISH: dict[str, str] = {
     "An API key was made.": "Se creó una clave API.",
     "An API key got a new secret.": "Una clave API recibió un nuevo secreto.",
     "An API key was revoked.": "Se revocó una clave API.",
+    "A withdrawal address was saved, for {asset} on {network}: {address}": (
+        "Se guardó una dirección de retiro, para {asset} en {network}: {address}"
+    ),
+    "A withdrawal address was deleted, for {asset} on {network}: {address}": (
+        "Se eliminó una dirección de retiro, para {asset} en {network}: {address}"
+    ),
+    "Tag of the address: {tag}": "Etiqueta de la dirección: {tag}",
+    "Withdrawals can go there from {time} on. If you do not know it, delete it on the page of withdrawals.": (
+        "Los retiros pueden ir allí a partir de {time}. Si no la conoces, elimínala en la página de retiros."
+    ),
     "Your account is an administrator's from your next login on.": (
         "Tu cuenta es de administrador desde tu próximo inicio de sesión."
     ),

@@ -24,6 +24,7 @@ class NotificationEvent(StrEnum):
     PASSWORD_CHANGED = "password_changed"  # noqa: S105 (the name of an event)
     MFA_CHANGED = "mfa_changed"
     API_KEY_CHANGED = "api_key_changed"
+    WITHDRAWAL_ADDRESS_CHANGED = "withdrawal_address_changed"
     WITHDRAWAL_REQUESTED = "withdrawal_requested"
     MARGIN_WARNING = "margin_warning"
     MARGIN_LIQUIDATION = "margin_liquidation"
@@ -38,6 +39,7 @@ SECURITY_EVENTS = frozenset(
         NotificationEvent.PASSWORD_CHANGED,
         NotificationEvent.MFA_CHANGED,
         NotificationEvent.API_KEY_CHANGED,
+        NotificationEvent.WITHDRAWAL_ADDRESS_CHANGED,
         NotificationEvent.WITHDRAWAL_REQUESTED,
     }
 )

@@ -6,7 +6,7 @@ from fastapi import Path
 from starlette.requests import Request
 from starlette.responses import Response
 
-from openspot.http.context import caller
+from openspot.http.context import caller, context_of
 from openspot.http.policy import Access, Policy, Scope
 from openspot.http.responses import json_response
 from openspot.http.routing import Router
@@ -17,6 +17,7 @@ from openspot.rest_edge.funds.addresses.schemas import (
     WithdrawalAddressResponse,
 )
 from openspot.rest_edge.funds.addresses.service import WithdrawalAddressService
+from openspot.rest_edge.identity.activity.log import origin_of
 
 AddressIdPath = Annotated[
     str, Path(alias="addressId", pattern=ADDRESS_ID_PATTERN, description="Id of the saved address")
@@ -49,7 +50,7 @@ def withdrawal_address_routes(prefix: str, addresses: WithdrawalAddressService) 
         summary="Save a withdrawal address",
     )  # fmt: skip
     async def add_withdrawal_address(request: Request, body: WithdrawalAddressBody) -> Response:
-        saved = await addresses.add(caller(request).user_id, body)
+        saved = await addresses.add(caller(request).user_id, body, origin_of(context_of(request)))
         return json_response(saved.model_dump(by_alias=True), 201)
 
     @router.delete(
@@ -57,7 +58,7 @@ def withdrawal_address_routes(prefix: str, addresses: WithdrawalAddressService) 
         summary="Delete a saved withdrawal address",
     )  # fmt: skip
     async def delete_withdrawal_address(request: Request, address_id: AddressIdPath) -> Response:
-        await addresses.delete(caller(request).user_id, address_id)
+        await addresses.delete(caller(request).user_id, address_id, origin_of(context_of(request)))
         return json_response({"success": True})
 
     return router

@@ -8,7 +8,9 @@ from openspot.domain.ids import short_id
 from openspot.domain.networks import Network
 from openspot.http.errors import HttpError, validation_error
 from openspot.kit.clock import Clock, iso_of, utc_datetime
+from openspot.kit.database import Connection
 from openspot.rest_edge.common.plan_limits import SAVED_ADDRESSES, PlanLimits
+from openspot.rest_edge.funds.addresses.notices import address_deleted, address_saved
 from openspot.rest_edge.funds.addresses.schemas import (
     BeneficiaryResponse,
     WithdrawalAddressBody,
@@ -16,6 +18,7 @@ from openspot.rest_edge.funds.addresses.schemas import (
 )
 from openspot.rest_edge.funds.addresses.store import SavedAddress, WithdrawalAddressStore
 from openspot.rest_edge.funds.custody.client import CustodyClient
+from openspot.rest_edge.identity.activity.log import ActivityKind, ActivityLog, Origin
 from openspot.rest_edge.identity.second_factor.code_check import SecondFactor
 
 ADDRESSES_MAX = 100
@@ -30,6 +33,7 @@ class WithdrawalAddressService:
         store: WithdrawalAddressStore,
         custody: CustodyClient,
         second_factor: SecondFactor,
+        activity: ActivityLog,
         networks: Mapping[str, Network],
         plans: PlanLimits,
         wait: timedelta,
@@ -38,6 +42,7 @@ class WithdrawalAddressService:
         self._store = store
         self._custody = custody
         self._second_factor = second_factor
+        self._activity = activity
         self._networks = networks
         self._plans = plans
         self._wait = wait
@@ -47,8 +52,11 @@ class WithdrawalAddressService:
         """The user's addresses, the oldest first."""
         return [_response(saved) for saved in await self._store.all_of(user_id)]
 
-    async def add(self, user_id: str, body: WithdrawalAddressBody) -> WithdrawalAddressResponse:
-        """Save an address that is valid on its network. An address that is saved already keeps its waiting time."""
+    async def add(self, user_id: str, body: WithdrawalAddressBody, origin: Origin) -> WithdrawalAddressResponse:
+        """Save an address that is valid on its network, and tell the user of it by security mail.
+
+        An address that is saved already keeps its waiting time, and is not told again.
+        """
         network = self._networks.get(body.network)
         if network is None or body.asset not in network.assets:
             fitting = [name for name, known in self._networks.items() if body.asset in known.assets]
@@ -78,7 +86,17 @@ class WithdrawalAddressService:
             created_at=now,
         )
         addresses_max = await self._plans.of_user(user_id, SAVED_ADDRESSES, ADDRESSES_MAX)
-        address_id = await self._store.add(user_id, new, addresses_max)
+
+        async def record(connection: Connection, saved: SavedAddress) -> None:
+            await self._activity.record(
+                user_id,
+                ActivityKind.WITHDRAWAL_ADDRESS_SAVED,
+                origin,
+                connection,
+                notice=address_saved(saved),
+            )
+
+        address_id = await self._store.add(user_id, new, addresses_max, record)
         if address_id is None:
             message = f"you may have at most {addresses_max} saved addresses: delete one, or choose a plan with more"
             raise HttpError(409, message, "TOO_MANY_ADDRESSES")
@@ -86,9 +104,19 @@ class WithdrawalAddressService:
             raise HttpError(409, "the address is saved already", "ADDRESS_EXISTS", details={"id": address_id})
         return _response(new)
 
-    async def delete(self, user_id: str, address_id: str) -> None:
-        """Delete an address. Withdrawals under way to it go on."""
-        if not await self._store.delete(user_id, address_id):
+    async def delete(self, user_id: str, address_id: str, origin: Origin) -> None:
+        """Delete an address, and tell the user of it by security mail. Withdrawals under way to it go on."""
+
+        async def record(connection: Connection, deleted: SavedAddress) -> None:
+            await self._activity.record(
+                user_id,
+                ActivityKind.WITHDRAWAL_ADDRESS_DELETED,
+                origin,
+                connection,
+                notice=address_deleted(deleted),
+            )
+
+        if not await self._store.delete(user_id, address_id, record):
             raise HttpError(404, f"address {address_id} not found", "ADDRESS_NOT_FOUND")
 
 

@@ -1,10 +1,12 @@
 """The table `withdrawal_addresses`."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 
 from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import rows_changed
+from openspot.rest_edge.common.user_rows import lock_users
 
 _COLUMNS = """
     address_id, label, asset, network, address, tag, is_own, beneficiary_name, beneficiary_country,
@@ -32,6 +34,9 @@ class SavedAddress:
 
 _LOCK_USER = "SELECT pg_advisory_xact_lock(hashtextextended('openspot-withdrawal-addresses:' || $1, 0))"
 
+Beside = Callable[[Connection, SavedAddress], Awaitable[None]]
+"""Writes what belongs to a change of an address, in its transaction."""
+
 
 class WithdrawalAddressStore:
     """Saved addresses of users."""
@@ -52,12 +57,14 @@ class WithdrawalAddressStore:
         row = await self._pool.fetchrow(query, user_id, address_id)
         return None if row is None else SavedAddress(**dict(row))
 
-    async def add(self, user_id: str, new: SavedAddress, addresses_max: int) -> str | None:
+    async def add(self, user_id: str, new: SavedAddress, addresses_max: int, beside: Beside) -> str | None:
         """Add an address, and return its id. If the user has saved it already, return the id that it has.
 
-        Returns None, and adds nothing, if the user has `addresses_max` addresses.
+        Returns None, and adds nothing, if the user has `addresses_max` addresses. `beside` writes in the same
+        transaction, and is called only if the address is added.
         """
         async with self._pool.acquire() as connection, connection.transaction():
+            await lock_users(connection, [user_id])
             await connection.execute(_LOCK_USER, user_id)
             known: str | None = await connection.fetchval(
                 """
@@ -80,12 +87,24 @@ class WithdrawalAddressStore:
                 new.beneficiary_name, new.beneficiary_country, new.beneficiary_vasp_id, new.available_at,
                 new.created_at,
             )  # fmt: skip
+            await beside(connection, new)
         return new.address_id
 
-    async def delete(self, user_id: str, address_id: str) -> bool:
-        """Delete an address. False if the user has none with this id."""
-        query = "DELETE FROM withdrawal_addresses WHERE user_id = $1 AND address_id = $2 RETURNING address_id"
-        return await self._pool.fetchval(query, user_id, address_id) is not None
+    async def delete(self, user_id: str, address_id: str, beside: Beside) -> bool:
+        """Delete an address. False if the user has none with this id.
+
+        `beside` writes in the same transaction, and is called only if the address is deleted.
+        """
+        query = f"""
+            DELETE FROM withdrawal_addresses WHERE user_id = $1 AND address_id = $2 RETURNING {_COLUMNS}
+        """  # noqa: S608
+        async with self._pool.acquire() as connection, connection.transaction():
+            await lock_users(connection, [user_id])
+            row = await connection.fetchrow(query, user_id, address_id)
+            if row is None:
+                return False
+            await beside(connection, SavedAddress(**dict(row)))
+        return True
 
 
 async def delete_addresses(connection: Connection, user_id: str) -> int:

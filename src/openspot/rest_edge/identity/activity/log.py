@@ -39,6 +39,8 @@ class ActivityKind(StrEnum):
     API_KEY_CREATED = "api_key_created"
     API_KEY_ROTATED = "api_key_rotated"
     API_KEY_REVOKED = "api_key_revoked"
+    WITHDRAWAL_ADDRESS_SAVED = "withdrawal_address_saved"
+    WITHDRAWAL_ADDRESS_DELETED = "withdrawal_address_deleted"
     MADE_ADMINISTRATOR = "made_administrator"
     ADMINISTRATOR_NO_MORE = "administrator_no_more"
     LOGIN_LOCKED = "login_locked"
@@ -89,54 +91,60 @@ class ActivityNotice:
     text: str
 
 
-_CHANGE = "A change of your account"
+CHANGE_TITLE = "A change of your account"
 _NOT_YOU = "Was it not you? Reset your password and end all sessions."
 NOTICES = {
     ActivityKind.REFRESH_TOKEN_REUSED: ActivityNotice(
-        "security.token_reused", _CHANGE, "A session was ended, because one of its tokens was used twice."
+        "security.token_reused", CHANGE_TITLE, "A session was ended, because one of its tokens was used twice."
     ),
     ActivityKind.PASSWORD_CHANGED: ActivityNotice(
-        "password.changed", _CHANGE, "Your password was changed. All other sessions have ended."
+        "password.changed", CHANGE_TITLE, "Your password was changed. All other sessions have ended."
     ),
     ActivityKind.PASSWORD_RESET: ActivityNotice(
-        "password.changed", _CHANGE, "Your password was reset. All sessions have ended."
+        "password.changed", CHANGE_TITLE, "Your password was reset. All sessions have ended."
     ),
-    ActivityKind.MFA_ENABLED: ActivityNotice("mfa.changed", _CHANGE, "Two-factor authentication was enabled."),
-    ActivityKind.MFA_DISABLED: ActivityNotice("mfa.changed", _CHANGE, "Two-factor authentication was disabled."),
+    ActivityKind.MFA_ENABLED: ActivityNotice("mfa.changed", CHANGE_TITLE, "Two-factor authentication was enabled."),
+    ActivityKind.MFA_DISABLED: ActivityNotice("mfa.changed", CHANGE_TITLE, "Two-factor authentication was disabled."),
     ActivityKind.RECOVERY_CODE_USED: ActivityNotice(
-        "mfa.changed", _CHANGE, "A recovery code was used in place of your authenticator app."
+        "mfa.changed", CHANGE_TITLE, "A recovery code was used in place of your authenticator app."
     ),
-    ActivityKind.RECOVERY_CODES_RENEWED: ActivityNotice("mfa.changed", _CHANGE, "Your recovery codes were replaced."),
+    ActivityKind.RECOVERY_CODES_RENEWED: ActivityNotice(
+        "mfa.changed", CHANGE_TITLE, "Your recovery codes were replaced."
+    ),
     ActivityKind.ANTI_PHISHING_CODE_CHANGED: ActivityNotice(
-        "security.anti_phishing_code", _CHANGE, "Your anti-phishing code was changed. Every mail shows the new one."
+        "security.anti_phishing_code",
+        CHANGE_TITLE,
+        "Your anti-phishing code was changed. Every mail shows the new one.",
     ),
-    ActivityKind.API_KEY_CREATED: ActivityNotice("api_key.changed", _CHANGE, "An API key was made."),
-    ActivityKind.API_KEY_ROTATED: ActivityNotice("api_key.changed", _CHANGE, "An API key got a new secret."),
-    ActivityKind.API_KEY_REVOKED: ActivityNotice("api_key.changed", _CHANGE, "An API key was revoked."),
+    ActivityKind.API_KEY_CREATED: ActivityNotice("api_key.changed", CHANGE_TITLE, "An API key was made."),
+    ActivityKind.API_KEY_ROTATED: ActivityNotice("api_key.changed", CHANGE_TITLE, "An API key got a new secret."),
+    ActivityKind.API_KEY_REVOKED: ActivityNotice("api_key.changed", CHANGE_TITLE, "An API key was revoked."),
     ActivityKind.MADE_ADMINISTRATOR: ActivityNotice(
-        "security.role", _CHANGE, "Your account is an administrator's from your next login on."
+        "security.role", CHANGE_TITLE, "Your account is an administrator's from your next login on."
     ),
     ActivityKind.ADMINISTRATOR_NO_MORE: ActivityNotice(
-        "security.role", _CHANGE, "Your account is no administrator's any more. All sessions have ended."
+        "security.role", CHANGE_TITLE, "Your account is no administrator's any more. All sessions have ended."
     ),
     ActivityKind.LOGIN_LOCKED: ActivityNotice(
-        "security.lock", _CHANGE, "The platform has locked your login. All sessions have ended, and API keys rest."
+        "security.lock", CHANGE_TITLE, "The platform has locked your login. All sessions have ended, and API keys rest."
     ),
-    ActivityKind.LOGIN_UNLOCKED: ActivityNotice("security.lock", _CHANGE, "You can log in again."),
+    ActivityKind.LOGIN_UNLOCKED: ActivityNotice("security.lock", CHANGE_TITLE, "You can log in again."),
     ActivityKind.WITHDRAWALS_LOCKED: ActivityNotice(
-        "security.lock", _CHANGE, "The platform has locked your withdrawals. Those under way wait."
+        "security.lock", CHANGE_TITLE, "The platform has locked your withdrawals. Those under way wait."
     ),
-    ActivityKind.WITHDRAWALS_UNLOCKED: ActivityNotice("security.lock", _CHANGE, "You can withdraw again."),
+    ActivityKind.WITHDRAWALS_UNLOCKED: ActivityNotice("security.lock", CHANGE_TITLE, "You can withdraw again."),
     ActivityKind.MFA_RESET: ActivityNotice(
         "mfa.changed",
-        _CHANGE,
+        CHANGE_TITLE,
         "The platform has removed your second factor, as support was asked to. All sessions have ended.",
     ),
     ActivityKind.SESSIONS_ENDED_BY_OPERATOR: ActivityNotice(
-        "security.lock", _CHANGE, "The platform has ended sessions of yours. Log in again."
+        "security.lock", CHANGE_TITLE, "The platform has ended sessions of yours. Log in again."
     ),
     ActivityKind.API_KEY_REVOKED_BY_OPERATOR: ActivityNotice(
-        "api_key.changed", _CHANGE, "The platform has revoked API keys of yours. Programs that use them have stopped."
+        "api_key.changed",
+        CHANGE_TITLE,
+        "The platform has revoked API keys of yours. Programs that use them have stopped.",
     ),
     ActivityKind.UNPROVED_API_KEYS_REVOKED: ActivityNotice(
         "api_key.changed",
@@ -162,7 +170,10 @@ NOTICES = {
         "address.",
     ),
 }
-"""The activities that the user always gets a notice of: security mail cannot be turned off."""
+"""The activities that the user always gets a notice of: security mail cannot be turned off.
+
+One of a withdrawal address names the address, so whoever saves or deletes it passes its notice.
+"""
 
 
 def login_notice(origin: Origin) -> ActivityNotice:
@@ -181,17 +192,24 @@ class ActivityLog:
         self._notifications = notifications
 
     async def record(
-        self, user_id: str, kind: ActivityKind, origin: Origin, connection: Connection | None = None
+        self,
+        user_id: str,
+        kind: ActivityKind,
+        origin: Origin,
+        connection: Connection | None = None,
+        *,
+        notice: ActivityNotice | None = None,
     ) -> None:
-        """Add an entry, and notify the user if NOTICES says so. Uses the transaction of `connection` if one is given.
+        """Add an entry, and notify the user by `notice`, or if NOTICES says so.
 
-        For a deleted user it does nothing.
+        Uses the transaction of `connection` if one is given. For a deleted user it does nothing.
         """
+        told = notice or NOTICES.get(kind)
         if connection is not None:
-            await self._record(connection, user_id, kind, origin, NOTICES.get(kind))
+            await self._record(connection, user_id, kind, origin, told)
             return
         async with self._pool.acquire() as own, own.transaction():
-            await self._record(own, user_id, kind, origin, NOTICES.get(kind))
+            await self._record(own, user_id, kind, origin, told)
         self._notifications.added.set()
 
     async def record_login(self, user_id: str, origin: Origin, *, from_new_network: bool) -> None:

@@ -47,6 +47,10 @@ const EVENTS: Readonly<Record<Event, readonly [title: string, text: string]>> = 
   password_changed: ["Password changed", "Your password is another one."],
   mfa_changed: ["Two-factor authentication changed", "It was switched on or off."],
   api_key_changed: ["API key changed", "A key was made, given a new secret or revoked."],
+  withdrawal_address_changed: [
+    "Withdrawal address changed",
+    "An address for withdrawals was saved or deleted.",
+  ],
   withdrawal_requested: ["Withdrawal requested", "Funds are about to leave."],
   margin_warning: ["Margin at risk", "The level of your margin account has fallen. Time to act."],
   margin_liquidation: ["Margin liquidation", "Positions are closed because the margin is too low."],

@@ -302,6 +302,12 @@ const ACTIVITIES: Readonly<Record<Schemas["ActivityKind"], string>> = {
   get api_key_revoked() {
     return t("API key revoked");
   },
+  get withdrawal_address_saved() {
+    return t("Withdrawal address saved");
+  },
+  get withdrawal_address_deleted() {
+    return t("Withdrawal address deleted");
+  },
   get made_administrator() {
     return t("Made an administrator");
   },
