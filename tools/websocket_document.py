@@ -50,7 +50,8 @@ DESCRIPTION = """Live events of an OpenSpot exchange. Messages are JSON texts; t
 
 Decimals are texts, times are milliseconds since 1970. There is one connection, at the path `/`. A channel of this
 document other than `connection` is a value of the property `channel`: a client subscribes to it on the connection.
-`orders`, `balances` and `notifications` come to an authenticated connection without subscribing.
+`orders`, `balances` and `notifications` come to an authenticated connection without subscribing; `notifications` are
+personal data, and do not come to a connection by an API key.
 
 A connection is anonymous, or a user's: by the query parameter `token`, by the headers of an API key with the scope
 `read`, or by the message `authenticate`. docs/protocol/websocket.md says what happens to a client that reads slowly."""
@@ -144,7 +145,7 @@ CHANNELS = {
     ),
     "orders": ("orders", "The user's orders. `seq` is the engine event, 0 if the order never reached the engine."),
     "balances": ("balances", "The user's balances. `seq` counts the user's pushes from 1."),
-    "notifications": ("notifications", "The user's notifications. `seq` counts them from 1."),
+    "notifications": ("notifications", "The user's notifications, by a token only. `seq` counts them from 1."),
 }
 EVENTS = {
     "orders": sorted(ORDER_EVENTS.values()),

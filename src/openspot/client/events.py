@@ -11,8 +11,9 @@ from openspot.client.records import Record
 
 
 class Push(msgspec.Struct, frozen=True):
-    """An event. `channel` is a market channel, `orders` or `balances`; `ts` milliseconds since 1970.
+    """An event. `channel` is a market channel, `orders`, `balances` or `notifications`; `ts` milliseconds since 1970.
 
+    `notifications` do not come to a stream by an API key: keys have no access to personal data.
     `data` is the event's payload as JSON values; decimals in it are texts.
     """
 

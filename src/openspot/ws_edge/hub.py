@@ -127,7 +127,7 @@ class Hub:
         return self._networks[network]
 
     def join(self, connection: EdgeConnection) -> None:
-        """Add a connection. If it has a token, it receives its user's events from now on."""
+        """Add a connection. If it has a token or a key, it receives its user's events from now on."""
         self.connections.add(connection)
         connection.snapshot_of = self._snapshot
         self._networks[connection.network] += 1
@@ -332,7 +332,10 @@ class Hub:
         self._send(user.connections, _encode(push), BALANCES_CHANNEL)
 
     def notification_event(self, subject: str, payload: bytes) -> None:
-        """Forward a `notifications.user.<userId>` event to its user, once."""
+        """Forward a `notifications.user.<userId>` event to its user, once.
+
+        It is personal data, so connections by an API key do not get it, as a key may not read it over REST.
+        """
         subject_user = subject.rpartition(".")[2]
         user = self._users.get(subject_user)
         if user is None:
@@ -345,7 +348,8 @@ class Hub:
             NOTIFICATIONS_CHANNEL, "update", NOTIFICATION_EVENT, user.notifications, head.created_at,
             msgspec.Raw(payload),
         )  # fmt: skip
-        self._send(user.connections, _encode(push), NOTIFICATIONS_CHANNEL)
+        own = [connection for connection in user.connections if connection.api_key is None]
+        self._send(own, _encode(push), NOTIFICATIONS_CHANNEL)
 
     def _send(self, clients: Iterable[EdgeConnection], message: bytes, kind: str) -> None:
         frame = text_frame(message)

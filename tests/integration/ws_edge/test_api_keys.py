@@ -60,8 +60,11 @@ def login(signer: Signer, **changes: Any) -> dict[str, Any]:
 
 
 async def gets_the_users_events(client: Any, publish: Publish, order_id: str) -> None:
+    """And no notification, which is personal data."""
+    await publish("notifications.user.u1", {"id": order_id, "createdAt": 5})
     await publish("orders.created.u1", order_event("u1", order_id))
     assert (await receive(client))["data"]["orderId"] == order_id
+    await nothing_but_a_pong(client)
 
 
 async def test_a_signed_handshake_opens_a_connection_of_the_keys_user(

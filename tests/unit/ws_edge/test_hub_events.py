@@ -83,6 +83,17 @@ def test_a_notification_reaches_its_user_once() -> None:
     assert (len(alice.pushed), len(bob.pushed)) == (1, 0)
 
 
+def test_a_connection_by_an_api_key_gets_orders_and_balances_and_no_notification() -> None:
+    hub = Hub(lambda: 0)
+    person, program = joined(hub, "alice"), joined(hub, "alice")
+    program.api_key = object()
+    hub.notification_event("notifications.user.alice", msgspec.json.encode({"id": "n1", "createdAt": 5}))
+    assert (len(person.pushed), len(program.pushed)) == (1, 0)
+    hub.order_event("orders.updated.alice", order(7))
+    hub.balance_event("balances.updated.alice", balance(1))
+    assert (len(person.pushed), len(program.pushed)) == (3, 2)
+
+
 def test_a_trade_of_another_market_than_its_subjects_is_not_forwarded() -> None:
     hub = Hub(lambda: 0)
     client = joined(hub)
