@@ -59,6 +59,7 @@ ORDERS = StreamDefinition(
             subjects.ORDERS_REJECTED,
             subjects.ORDERS_CANCELLED,
             subjects.ORDERS_FILLED,
+            subjects.ORDERS_INCOMPLETE,
         )
     ),
     7 * _DAY_S,

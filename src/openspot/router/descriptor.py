@@ -11,6 +11,7 @@ ORDER_EVENTS = (
     subjects.ORDERS_REJECTED,
     subjects.ORDERS_CANCELLED,
     subjects.ORDERS_FILLED,
+    subjects.ORDERS_INCOMPLETE,
 )
 
 BATCH_MAX = 100

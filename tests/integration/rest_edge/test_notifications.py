@@ -14,6 +14,7 @@ from openspot.contracts import subjects
 from openspot.contracts.messages import (
     DepositConfirmed,
     ExecutedTransfer,
+    IncompleteOrder,
     MarginPositionClosed,
     MarginWarning,
     RiskCheckFailed,
@@ -33,6 +34,7 @@ from openspot.rest_edge.notifications.order_mails import OrderMails
 from openspot.rest_edge.notifications.preference_service import NotificationPreferenceService
 from openspot.rest_edge.notifications.preferences import NotificationEvent
 from openspot.rest_edge.notifications.schemas import NotificationPreferenceBody, NotificationResponse
+from openspot.rest_edge.notifications.sources import INCOMPLETE
 from openspot.rest_edge.notifications.store import NotificationStore
 from openspot.rest_edge.push.queue import PushQueue
 from tests.support.filled_tables import insert
@@ -330,6 +332,41 @@ async def test_refused_orders_are_told_to_those_who_want_it_with_the_reason_in_t
     assert await pool.fetchval("SELECT text FROM notifications WHERE notification_id = 'order.refused:ada:o-1'") == text
     mailed = await pool.fetch("SELECT detail FROM mail_outbox WHERE kind = 'notification'")
     assert [row["detail"] for row in mailed] == [f"Orden rechazada: BTC-USD\n{text}"]
+
+
+async def test_incomplete_orders_are_told_once_to_those_who_want_to_hear_of_fills(
+    bus: Bus, pool: asyncpg.Pool, users: None
+) -> None:
+    await pool.execute("UPDATE users SET language = 'es' WHERE user_id = 'ada'")
+    await NotificationPreferenceService(pool).change(
+        "ada", NotificationEvent.ORDER_FILLED, NotificationPreferenceBody(email=True, websocket=True)
+    )
+
+    async def send_all(*, repeat: str) -> None:
+        for order, user, filled in (("o-0", "bob", "1"), ("o-1", "ada", "1"), ("o-2", "ada", "0")):
+            event = IncompleteOrder(order, user, "BTC-USD", "sell", "2", filled, "100", "IOC_REMAINDER", START_MS)
+            await bus.publish(f"{subjects.ORDERS_INCOMPLETE}.{user}", event, f"{order}-{repeat}")
+
+    async with consuming(bus, pool), consuming(bus, pool):
+        await send_all(repeat="first")
+        # As a router sends them that died before it noted what it had published.
+        await send_all(repeat="second")
+
+        async def are_all_taken() -> bool:
+            state = await bus.consumer_state(INCOMPLETE.stream.name, INCOMPLETE.durable)
+            return state is not None and state.pending == state.unacknowledged == 0
+
+        await eventually(are_all_taken)
+    rows = await pool.fetch("SELECT notification_id, kind, title FROM notifications ORDER BY notification_id")
+    assert [tuple(row) for row in rows] == [
+        ("order.incomplete:o-1", "order.partly_filled", "Orden ejecutada en parte: BTC-USD"),
+        ("order.incomplete:o-2", "order.not_filled", "Orden terminada sin operación: BTC-USD"),
+    ]
+    text = "Vendiste 1 BTC de 2 BTC a 100 USD, y la orden ha terminado."
+    stored = await pool.fetchval("SELECT text FROM notifications WHERE notification_id = 'order.incomplete:o-1'")
+    assert stored.splitlines()[0] == text
+    # One mail a minute about orders; the second comes on the screen alone.
+    assert await mails(pool) == [("ada@example.org", "Orden ejecutada en parte: BTC-USD")]
 
 
 @pytest.mark.usefixtures("users")

@@ -3,9 +3,10 @@
 from decimal import Decimal
 
 import asyncpg
+import msgspec
 import pytest
 
-from openspot.contracts.messages import OrderRecord, SideTrade
+from openspot.contracts.messages import IncompleteOrder, OrderRecord, SideTrade
 from openspot.domain.fees import GATEWAY_TIERS
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
@@ -112,6 +113,28 @@ async def test_the_reference_price_is_gone_after_a_restart(
     async with running_router(settings):
         reply = await client.submit("bob", type="market", side="sell", quantity="0.5")
         assert reply.error == "no recent trade price for BTC-USD: a market order needs one"
+
+
+async def test_what_filled_in_part_before_it_was_cancelled_is_in_the_stream_once_and_a_whole_fill_is_not(
+    router: RouterClient, nats_url: str
+) -> None:
+    maker = await router.place("alice", quantity="2")
+    taker = await router.place("bob", side="sell", quantity="0.5")
+    await settled_record(router, taker, "bob", "filled")
+    assert (await router.cancel(maker)).success
+
+    async def told() -> list[IncompleteOrder]:
+        kept = await stored(nats_url, "ORDERS")
+        return [
+            msgspec.json.decode(payload, type=IncompleteOrder)
+            for subject, payload, _ in kept
+            if subject.startswith("orders.incomplete.")
+        ]
+
+    (incomplete,) = await eventually(told)
+    assert (incomplete.order_id, incomplete.user_id, incomplete.side) == (maker, "alice", "buy")
+    assert (incomplete.quantity, incomplete.filled_quantity, incomplete.filled_notional) == ("2", "0.5", "50")
+    assert incomplete.reason == "CANCELLED_BY_USER"
 
 
 @pytest.mark.spec("A6.1-05", "A1.2-08")

@@ -5,13 +5,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import asyncpg
+import msgspec
 import pytest
 
 from openspot.contracts.gen.exchange.v1 import orders_pb2
+from openspot.contracts.messages import IncompleteOrder
 from openspot.kit.clock import iso_of
 from openspot.kit.settings import Settings
 from tests.integration.router.test_order_path_absent import Trading, trading_on
 from tests.support.rest_client import Reply
+from tests.support.router_client import stored
 from tests.support.waiting import eventually
 
 MARKET = {"price": None}
@@ -433,6 +436,28 @@ async def test_a_frozen_user_makes_an_order_smaller_and_neither_moves_nor_replac
     smaller = await trading.rest("PATCH", path, {"quantity": "1"})
     assert (smaller.status, smaller.body["price"], smaller.body["quantity"]) == (200, "95", "1"), smaller.body
     assert (await trading.engine.find(external_id=order_id)).status == "OPEN"
+
+
+async def test_a_stop_that_fires_and_finds_nothing_is_in_the_stream_with_its_reason(
+    trading: Trading, nats_url: str
+) -> None:
+    await trade_at(trading, "100")
+    placed = await trading.place("alice", **STOP)
+    await trade_at(trading, "105")
+    ended = await shown(trading, placed.body["orderId"], status="cancelled")
+    assert (ended["triggerStatus"], ended["filledQuantity"]) == ("triggered", "0")
+
+    async def told() -> list[IncompleteOrder]:
+        kept = await stored(nats_url, "ORDERS")
+        return [
+            msgspec.json.decode(payload, type=IncompleteOrder)
+            for subject, payload, _ in kept
+            if subject == "orders.incomplete.alice"
+        ]
+
+    (incomplete,) = await eventually(told)
+    assert (incomplete.order_id, incomplete.quantity, incomplete.filled_quantity) == (ended["orderId"], "1", "0")
+    assert incomplete.reason == "IOC_REMAINDER"
 
 
 async def test_an_order_with_an_expiry_ends_at_it_whether_it_rests_or_waits(trading: Trading) -> None:

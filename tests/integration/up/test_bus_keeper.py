@@ -97,7 +97,14 @@ def test_entries_live_as_long_as_the_settings_say() -> None:
 def test_the_subjects_that_the_server_repeats_follow_from_the_stream() -> None:
     needs = needs_of(PlatformSettings())
     assert {stream.name: list(republished(stream)) for stream in needs.streams if stream.republish} == {
-        "ORDERS": ["orders.created", "orders.updated", "orders.rejected", "orders.cancelled", "orders.filled"]
+        "ORDERS": [
+            "orders.created",
+            "orders.updated",
+            "orders.rejected",
+            "orders.cancelled",
+            "orders.filled",
+            "orders.incomplete",
+        ]
     }
 
 

@@ -1,9 +1,11 @@
 """Mails and notifications in other languages: every text has a translation, with its values and no other."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from itertools import product
 
 import pytest
 
@@ -11,6 +13,7 @@ from openspot.contracts.engine_events import UnarmedEvent
 from openspot.contracts.messages import (
     DepositConfirmed,
     ExecutedTransfer,
+    IncompleteOrder,
     MarginPositionClosed,
     MarginWarning,
     RiskCheckFailed,
@@ -91,6 +94,15 @@ def not_charged(reason: str) -> SendNotification:
     return failure_notice(payment, own, (1, 3), datetime.now(UTC))
 
 
+def incomplete() -> Iterator[SendNotification | None]:
+    """The notifications of orders that ended in part, or fired for nothing, with every reason."""
+    for side, filled in product(("buy", "sell"), ("0", "0.5")):
+        for reason in (*templates.WHY_ENDED, "NEW_CODE"):
+            yield templates.order_incomplete(
+                IncompleteOrder("o1", "ada", "BTC-USD", side, "1", filled, "50", reason, 1)
+            )
+
+
 def notified() -> list[SendNotification]:
     """A notification of each kind that the edge makes of an event about money, margin or an order."""
     withdrawal = WithdrawalOutcome("w1", "ada", "BTC", "0.5", tx_hash="beef")
@@ -112,6 +124,7 @@ def notified() -> list[SendNotification]:
             for kind, moved in MOVED.items()
         ),
         *(templates.order_filled(order) for order in orders),
+        *incomplete(),
         templates.transfer_executed(
             ExecutedTransfer("t2", "adjustment", [TransferMovement("ada", "house:adjustments", "USD", "5")], 7, 1)
         ),
@@ -144,6 +157,14 @@ def test_every_notification_has_a_translation_in_each_line(language: Language) -
     texts += [TEST_TITLE, TEST_TEXT, CLOSED_TITLE, CLOSED_TEXT, kyc_notices.LOWERED]
     texts += [text for notice in kyc_notices.NOTICES.values() for text in notice]
     assert [text for text in texts if translated(text, language) == text] == []
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_a_part_that_was_filled_is_told_by_its_own_template(language: Language) -> None:
+    """The template of a whole fill would fit the text too, and leave its middle English."""
+    text = "You bought 0.5 BTC of 1 BTC at 100 USD, and the order has ended."
+    assert " of " not in translated(text, language)
+    assert "ended" not in translated(text, language)
 
 
 @pytest.mark.parametrize("language", OTHERS)

@@ -12,6 +12,7 @@ import openspot
 from openspot.contracts.messages import (
     DepositConfirmed,
     ExecutedTransfer,
+    IncompleteOrder,
     MarginPositionClosed,
     MarginWarning,
     RiskCheckFailed,
@@ -20,6 +21,7 @@ from openspot.contracts.messages import (
     WithdrawalOutcome,
     WithdrawalRequested,
 )
+from openspot.domain.result_code import ResultCode
 from openspot.rest_edge.notifications import templates
 from openspot.rest_edge.notifications.preferences import (
     SECURITY_EVENTS,
@@ -43,6 +45,7 @@ CLOSED = MarginPositionClosed(
     id="l1:p1", liquidation_id="l1", margin_account_id="margin:ada", user_id="ada", position_id="p1",
     symbol="ETH-USD", side="sell", quantity="0.50", reason="liquidation", timestamp=NOW_MS,
 )  # fmt: skip
+INCOMPLETE = IncompleteOrder("o1", "ada", "BTC-USD", "sell", "2.00", "0.5", "30000.25", "CANCELLED_BY_ADMIN", NOW_MS)
 CHECKED = RiskCheckFailed("o1", "ada", "BTC-USD", "price_band", "the price is 20 % away", NOW_MS)
 
 
@@ -158,6 +161,48 @@ def test_a_filled_order_is_told_with_quantity_and_average_price() -> None:
     assert (told.title, told.text) == ("Order filled: BTC-USD", "You sold 2 BTC at 60000.5 USD.")
 
 
+def test_an_order_that_ended_in_part_is_told_with_what_it_filled_of_what_and_why() -> None:
+    assert templates.order_incomplete(INCOMPLETE) == SendNotification(
+        "order.incomplete:o1", "ada", "order.partly_filled", "Order filled in part: BTC-USD",
+        "You sold 0.5 BTC of 2 BTC at 60000.5 USD, and the order has ended.\nThe platform cancelled it.", NOW_MS,
+    )  # fmt: skip
+    bought = templates.order_incomplete(msgspec.structs.replace(INCOMPLETE, side="buy", reason="CANCELLED_BY_USER"))
+    assert bought is not None
+    assert bought.text.splitlines() == [
+        "You bought 0.5 BTC of 2 BTC at 60000.5 USD, and the order has ended.",
+        "The rest was cancelled at your request.",
+    ]
+    assert templates.order_incomplete(msgspec.structs.replace(INCOMPLETE, quantity="?")) is None
+    assert templates.order_incomplete(msgspec.structs.replace(INCOMPLETE, filled_notional="?")) is None
+
+
+def test_an_order_that_fired_for_nothing_is_told_with_its_reason() -> None:
+    event = msgspec.structs.replace(INCOMPLETE, filled_quantity="0", filled_notional="0", reason="IOC_REMAINDER")
+    assert templates.order_incomplete(event) == SendNotification(
+        "order.incomplete:o1", "ada", "order.not_filled", "Order ended without a trade: BTC-USD",
+        "The trigger of your order to sell 2 BTC fired, and the order ended without a trade.\n"
+        "The order book offered too little within its limits.", NOW_MS,
+    )  # fmt: skip
+    unknown = templates.order_incomplete(msgspec.structs.replace(event, reason="NEW_CODE"))
+    assert unknown is not None
+    assert unknown.text.splitlines()[1] == "The engine's reason is NEW_CODE."
+
+
+def test_every_reason_that_has_words_is_a_result_code_of_an_order_that_ends() -> None:
+    ends = (
+        "CANCELLED_",
+        "REDUCED_",
+        "IOC_",
+        "FOK_",
+        "STP_",
+        "LIST_EXIT_ENDED",
+        "LIST_EXIT_TRIGGERED",
+        "LIST_EXIT_TRADED",
+    )
+    assert {code.name for code in ResultCode if code.name.startswith(ends)} <= set(templates.WHY_ENDED)
+    assert set(templates.WHY_ENDED) <= {code.name for code in ResultCode}
+
+
 def test_a_margin_warning_is_told_with_the_level_in_percent_and_what_to_do() -> None:
     assert templates.margin_warning(WARNED) == SendNotification(
         "margin.warning:margin:ada:warning:3", "ada", "margin.warning", "Your margin account is at risk",
@@ -225,6 +270,8 @@ def test_every_kind_is_one_that_users_can_choose_and_a_sound_notification() -> N
         templates.transfer_executed(transfer("refund", ("house:subscriptions", "ada", "USD", "30"))),
         templates.transfer_executed(transfer("adjustment", ("house:external", "ada", "USD", "30"))),
         templates.order_refused(CHECKED),
+        templates.order_incomplete(INCOMPLETE),
+        templates.order_incomplete(msgspec.structs.replace(INCOMPLETE, filled_quantity="0")),
         templates.orders_cancelled_by_timer("ada", NOW_MS - 300, NOW_MS),
         templates.margin_warning(WARNED),
         templates.margin_position_closed(CLOSED),

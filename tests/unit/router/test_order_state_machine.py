@@ -6,7 +6,15 @@ import msgspec
 import pytest
 
 from openspot.contracts.engine_events import AcceptedEvent, BalanceEvent, EngineEvent
-from openspot.contracts.messages import ExecutedTrade, OrderEvent, OrderRecord, SideTrade, TradeFee, TradeFees
+from openspot.contracts.messages import (
+    ExecutedTrade,
+    IncompleteOrder,
+    OrderEvent,
+    OrderRecord,
+    SideTrade,
+    TradeFee,
+    TradeFees,
+)
 from openspot.domain.order import OrderStatus
 from openspot.router.tracked_order import TrackedOrder
 from openspot.router.trade_row import TradeRow
@@ -174,6 +182,36 @@ def test_a_completed_reduce_cancels_a_partially_filled_order_and_keeps_its_fills
     )
     order = only_order(translated)
     assert (order.status, order.filled_quantity) == (OrderStatus.CANCELLED, Decimal(1))
+    assert shown(translated) == ["orders.cancelled cancelled", "orders.incomplete.alice"]
+    incomplete = translated.publications[1]
+    assert incomplete.targets == (Target("orders.incomplete.alice", "epoch-4-cancelled-incomplete"),)
+    assert incomplete.message == IncompleteOrder(
+        "ext1", "alice", "BTC-USD", "buy", "3", "1", "100", "CANCELLED_BY_USER", 1004
+    )
+
+
+def test_a_fired_order_that_ends_without_a_fill_is_incomplete_unless_its_owner_cancelled_it() -> None:
+    fired = (waiting(1, 1), triggered(2, 1, price="98"))
+    for reason in ("IOC_REMAINDER", "ORDER_EXPIRED", "CANCELLED_BY_ADMIN", "LIST_EXIT_TRADED"):
+        _, translated = after(*fired, reduced(3, 1, reason=reason))
+        assert shown(translated) == ["orders.cancelled cancelled", "orders.incomplete.alice"]
+        message = translated.publications[1].message
+        assert isinstance(message, IncompleteOrder)
+        assert (message.filled_quantity, message.reason) == ("0", reason)
+    _, translated = after(*fired, rejected(3, 1, reason="MARKET_HALTED"))
+    assert shown(translated) == ["orders.rejected rejected", "orders.incomplete.alice"]
+    for reason in ("CANCELLED_BY_USER", "REDUCED_BY_USER"):
+        assert shown(after(*fired, reduced(3, 1, reason=reason))[1]) == ["orders.cancelled cancelled"]
+    assert shown(after(fired[0], reduced(2, 1, reason="ORDER_EXPIRED"))[1]) == ["orders.cancelled cancelled"]
+
+
+def test_an_incomplete_order_of_an_account_that_no_subject_can_name_is_not_told() -> None:
+    _, translated = after(
+        accepted(1, 1, quantity="3", participant_id="a b"),
+        bob_sells(2, 2),
+        trade(3, taker=2, maker=1, quantity="1", is_maker_completed=False, maker_remaining="2"),
+        reduced(4, 1, participant_id="a b"),
+    )
     assert shown(translated) == ["orders.cancelled cancelled"]
 
 
@@ -268,7 +306,7 @@ def test_an_immediate_order_that_fills_in_part_is_created_updated_and_cancelled(
     assert [target.message_id for target in created.targets] == ["epoch-2-created", "epoch-2-created-user"]
     assert (created.message.sequence, created.message.order.filled_quantity) == (2, "0")
     end = state.apply(reduced(4, 2, reason="IOC_REMAINDER", participant_id="bob"))
-    assert shown(end) == ["orders.cancelled cancelled"]
+    assert shown(end) == ["orders.cancelled cancelled", "orders.incomplete.bob"]
     assert only_order(end).filled_quantity == Decimal(1)
     assert open_ids(state) == set()
 

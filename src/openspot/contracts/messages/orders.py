@@ -361,6 +361,24 @@ class GetTriggersReply(RefusableReply, frozen=True):
     triggers: tuple[OrderTrigger, ...] = ()
 
 
+class IncompleteOrder(Message, frozen=True):
+    """Payload of `orders.incomplete.<userId>`: an order that ended with a part of it filled, or with nothing although
+    its trigger had fired.
+
+    `filled_notional` is Σ price × quantity of its fills, in the quote asset. `reason` is the name of a result code.
+    """
+
+    order_id: str
+    user_id: str
+    symbol: str
+    side: str
+    quantity: DecimalText
+    filled_quantity: DecimalText
+    filled_notional: DecimalText
+    reason: str
+    timestamp: int
+
+
 class OrderEvent(Message, frozen=True):
     """Payload of `orders.*`: the order's record after the event.
 

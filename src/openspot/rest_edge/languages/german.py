@@ -110,6 +110,35 @@ GERMAN: dict[str, str] = {
         "Ihr Tarif {plan} läuft vorerst weiter. Die Abbuchung wird am {day} wiederholt."
     ),
     "Order filled: {symbol}": "Auftrag ausgeführt: {symbol}",
+    "Order filled in part: {symbol}": "Auftrag teilweise ausgeführt: {symbol}",
+    "Order ended without a trade: {symbol}": "Auftrag ohne Handel beendet: {symbol}",
+    "You bought {amount} of {quantity} at {price}, and the order has ended.": (
+        "Sie haben {amount} von {quantity} zu {price} gekauft, und der Auftrag ist beendet."
+    ),
+    "You sold {amount} of {quantity} at {price}, and the order has ended.": (
+        "Sie haben {amount} von {quantity} zu {price} verkauft, und der Auftrag ist beendet."
+    ),
+    "The trigger of your order to buy {quantity} fired, and the order ended without a trade.": (
+        "Der Auslöser Ihres Auftrags, {quantity} zu kaufen, hat ausgelöst, und der Auftrag endete ohne Handel."
+    ),
+    "The trigger of your order to sell {quantity} fired, and the order ended without a trade.": (
+        "Der Auslöser Ihres Auftrags, {quantity} zu verkaufen, hat ausgelöst, und der Auftrag endete ohne Handel."
+    ),
+    "The rest was cancelled at your request.": "Der Rest wurde auf Ihren Wunsch storniert.",
+    "The platform cancelled it.": "Die Plattform hat ihn storniert.",
+    "Its time was over.": "Seine Zeit war abgelaufen.",
+    "The order book offered too little within its limits.": "Das Orderbuch bot innerhalb seiner Grenzen zu wenig.",
+    "The order book could not fill it as a whole.": "Das Orderbuch konnte ihn nicht als Ganzes ausführen.",
+    "It would have traded with another order of yours.": "Er hätte mit einem anderen Auftrag von Ihnen gehandelt.",
+    "Another order of its list traded in its place.": (
+        "Ein anderer Auftrag seiner Liste hat an seiner Stelle gehandelt."
+    ),
+    "The list that it belongs to has ended.": "Die Liste, zu der er gehört, ist beendet.",
+    "Your account is not active.": "Ihr Konto ist nicht aktiv.",
+    "Its price or its amount had left the range of the market.": (
+        "Sein Preis oder sein Betrag lag außerhalb des Bereichs des Marktes."
+    ),
+    "The engine's reason is {reason}.": "Der Grund der Engine ist {reason}.",
     "You bought {amount} at {price}.": "Sie haben {amount} zu {price} gekauft.",
     "You sold {amount} at {price}.": "Sie haben {amount} zu {price} verkauft.",
     "You bought {amount}.": "Sie haben {amount} gekauft.",

@@ -97,6 +97,33 @@ PORTUGUESE: dict[str, str] = {
         "Seu plano {plan} continua por enquanto. A cobrança é tentada de novo em {day}."
     ),
     "Order filled: {symbol}": "Ordem executada: {symbol}",
+    "Order filled in part: {symbol}": "Ordem executada em parte: {symbol}",
+    "Order ended without a trade: {symbol}": "Ordem encerrada sem negócio: {symbol}",
+    "You bought {amount} of {quantity} at {price}, and the order has ended.": (
+        "Você comprou {amount} de {quantity} a {price}, e a ordem terminou."
+    ),
+    "You sold {amount} of {quantity} at {price}, and the order has ended.": (
+        "Você vendeu {amount} de {quantity} a {price}, e a ordem terminou."
+    ),
+    "The trigger of your order to buy {quantity} fired, and the order ended without a trade.": (
+        "O gatilho da sua ordem de compra de {quantity} disparou, e a ordem terminou sem negócio."
+    ),
+    "The trigger of your order to sell {quantity} fired, and the order ended without a trade.": (
+        "O gatilho da sua ordem de venda de {quantity} disparou, e a ordem terminou sem negócio."
+    ),
+    "The rest was cancelled at your request.": "O resto foi cancelado a seu pedido.",
+    "The platform cancelled it.": "A plataforma a cancelou.",
+    "Its time was over.": "O prazo dela terminou.",
+    "The order book offered too little within its limits.": (
+        "O livro de ordens oferecia muito pouco dentro dos limites dela."
+    ),
+    "The order book could not fill it as a whole.": "O livro de ordens não pôde executá-la por inteiro.",
+    "It would have traded with another order of yours.": "Ela teria negociado com outra ordem sua.",
+    "Another order of its list traded in its place.": "Outra ordem da lista negociou no lugar dela.",
+    "The list that it belongs to has ended.": "A lista a que ela pertence terminou.",
+    "Your account is not active.": "Sua conta não está ativa.",
+    "Its price or its amount had left the range of the market.": "O preço ou o valor dela saiu da faixa do mercado.",
+    "The engine's reason is {reason}.": "O motivo do motor é {reason}.",
     "You bought {amount} at {price}.": "Você comprou {amount} a {price}.",
     "You sold {amount} at {price}.": "Você vendeu {amount} a {price}.",
     "You bought {amount}.": "Você comprou {amount}.",

@@ -103,6 +103,35 @@ SPANISH: dict[str, str] = {
         "Tu plan {plan} sigue por ahora. El cobro se reintenta el {day}."
     ),
     "Order filled: {symbol}": "Orden ejecutada: {symbol}",
+    "Order filled in part: {symbol}": "Orden ejecutada en parte: {symbol}",
+    "Order ended without a trade: {symbol}": "Orden terminada sin operación: {symbol}",
+    "You bought {amount} of {quantity} at {price}, and the order has ended.": (
+        "Compraste {amount} de {quantity} a {price}, y la orden ha terminado."
+    ),
+    "You sold {amount} of {quantity} at {price}, and the order has ended.": (
+        "Vendiste {amount} de {quantity} a {price}, y la orden ha terminado."
+    ),
+    "The trigger of your order to buy {quantity} fired, and the order ended without a trade.": (
+        "El disparador de tu orden de compra de {quantity} se disparó, y la orden terminó sin operación."
+    ),
+    "The trigger of your order to sell {quantity} fired, and the order ended without a trade.": (
+        "El disparador de tu orden de venta de {quantity} se disparó, y la orden terminó sin operación."
+    ),
+    "The rest was cancelled at your request.": "El resto se canceló a petición tuya.",
+    "The platform cancelled it.": "La plataforma la canceló.",
+    "Its time was over.": "Su plazo había terminado.",
+    "The order book offered too little within its limits.": (
+        "El libro de órdenes ofrecía muy poco dentro de sus límites."
+    ),
+    "The order book could not fill it as a whole.": "El libro de órdenes no pudo ejecutarla por completo.",
+    "It would have traded with another order of yours.": "Habría operado con otra orden tuya.",
+    "Another order of its list traded in its place.": "Otra orden de su lista operó en su lugar.",
+    "The list that it belongs to has ended.": "La lista a la que pertenece ha terminado.",
+    "Your account is not active.": "Tu cuenta no está activa.",
+    "Its price or its amount had left the range of the market.": (
+        "Su precio o su importe estaba fuera del rango del mercado."
+    ),
+    "The engine's reason is {reason}.": "El motivo del motor es {reason}.",
     "You bought {amount} at {price}.": "Compraste {amount} a {price}.",
     "You sold {amount} at {price}.": "Vendiste {amount} a {price}.",
     "You bought {amount}.": "Compraste {amount}.",

@@ -15,6 +15,7 @@ from openspot.contracts import subjects
 from openspot.contracts.messages import (
     DepositConfirmed,
     ExecutedTransfer,
+    IncompleteOrder,
     MarginPositionClosed,
     MarginWarning,
     RiskCheckFailed,
@@ -25,7 +26,6 @@ from openspot.contracts.messages import (
 )
 from openspot.contracts.messages.message import Message
 from openspot.contracts.streams import NOTIFICATIONS, StreamConsumer
-from openspot.domain.accounts import user_of_account
 from openspot.kit.bus import Bus, Consumption, DurableConsumer
 from openspot.kit.clock import DateClock, ms_from_datetime, utc_now
 from openspot.kit.database import TRANSIENT_ERRORS, Pool
@@ -41,6 +41,7 @@ from openspot.rest_edge.notifications.sources import (
     DEPOSITS,
     EXECUTED,
     FAILED,
+    INCOMPLETE,
     REFUSALS,
     REQUESTED,
     SENT,
@@ -50,8 +51,8 @@ from openspot.rest_edge.notifications.store import TAKEN, NotificationStore, Out
 
 log = get_logger("notifications")
 
-REFUSALS_INTERVAL_S = 0.25
-"""Seconds between two batches of refused orders, at least: each asks the database who wants to hear of them."""
+WANTED_INTERVAL_S = 0.25
+"""Seconds between two batches of refused or incomplete orders, at least: each asks the database who wants them."""
 POLL_INTERVAL_S = 5.0
 """The table is read at least this often for notifications to announce, because other processes add some too."""
 
@@ -90,7 +91,8 @@ class NotificationDelivery:
             ),
             self._notifying(FAILED, WithdrawalOutcome, lambda event: templates.withdrawal_failed(event, self._now_ms)),
             self._notifying(EXECUTED, ExecutedTransfer, templates.transfer_executed),
-            self._consumer(REFUSALS, RiskCheckFailed, self.take_refusals, REFUSALS_INTERVAL_S),
+            self._consumer(REFUSALS, RiskCheckFailed, self.take_refusals, WANTED_INTERVAL_S),
+            self._consumer(INCOMPLETE, IncompleteOrder, self.take_incomplete, WANTED_INTERVAL_S),
             self._notifying(WARNINGS, MarginWarning, templates.margin_warning),
             self._notifying(CLOSED, MarginPositionClosed, templates.margin_position_closed),
         )
@@ -109,16 +111,24 @@ class NotificationDelivery:
 
     async def take_refusals(self, events: Sequence[RiskCheckFailed]) -> Collection[int]:
         """Notify users of refused orders, if they want that. Returns the indexes of events that must come again."""
-        user_ids = [user_of_account(event.user_id) for event in events]
-        wanting = await self._store.who_wants(NotificationEvent.ORDER_REFUSED, user_ids)
+        told = [templates.order_refused(event) for event in events]
+        return await self._take_wanted(NotificationEvent.ORDER_REFUSED, told)
+
+    async def take_incomplete(self, events: Sequence[IncompleteOrder]) -> Collection[int]:
+        """Notify users of incomplete orders, if they want to hear of fills. Returns as `take_refusals` does."""
+        told = [templates.order_incomplete(event) for event in events]
+        return await self._take_wanted(NotificationEvent.ORDER_FILLED, told)
+
+    async def _take_wanted(
+        self, wish: NotificationEvent, notifications: Sequence[SendNotification | None]
+    ) -> Collection[int]:
+        """Notify the users who want it, by mail once a minute at most. Returns the indexes of what must come again."""
+        wanting = await self._store.who_wants(wish, [one.user_id for one in notifications if one is not None])
         failed = []
-        for place, (event, user_id) in enumerate(zip(events, user_ids, strict=True)):
-            if user_id not in wanting:
+        for place, notification in enumerate(notifications):
+            if notification is None or notification.user_id not in wanting or self._is_old(notification):
                 continue
-            notification = templates.order_refused(event)
-            if self._is_old(notification):
-                continue
-            now_s = self._now().timestamp()
+            user_id, now_s = notification.user_id, self._now().timestamp()
             may_mail = self._mails.may_mail(user_id, now_s)
             if not await self._is_taken(notification, may_mail=may_mail):
                 failed.append(place)

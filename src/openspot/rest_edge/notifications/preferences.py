@@ -71,9 +71,16 @@ def default_preference(event: str) -> NotificationPreference:
     return NotificationPreference(is_on, is_on, push=event != NotificationEvent.ORDER_REFUSED)
 
 
+_DECIDED_BY = {
+    "order.partly_filled": NotificationEvent.ORDER_FILLED,
+    "order.not_filled": NotificationEvent.ORDER_FILLED,
+}
+"""Kinds without an event of their own."""
+
+
 def event_of_kind(kind: str) -> str:
     """The event whose preference decides on a kind of notification: `margin_liquidation` for `margin.liquidation`."""
-    return kind.replace(".", "_")
+    return _DECIDED_BY.get(kind) or kind.replace(".", "_")
 
 
 def is_of_security(kind: str) -> bool:

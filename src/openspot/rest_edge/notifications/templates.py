@@ -12,6 +12,7 @@ from typing import NamedTuple
 from openspot.contracts.messages import (
     DepositConfirmed,
     ExecutedTransfer,
+    IncompleteOrder,
     MarginPositionClosed,
     MarginWarning,
     RiskCheckFailed,
@@ -23,6 +24,7 @@ from openspot.contracts.messages import (
 from openspot.domain.accounts import user_of_account
 from openspot.domain.ids import HOUSE_PREFIX
 from openspot.domain.money import MoneyError, decimal_to_text, parse_decimal
+from openspot.domain.result_code import ResultCode
 from openspot.domain.transfer import TransferKind
 from openspot.kit.clock import datetime_from_ms, iso_of, ms_from_datetime
 from openspot.rest_edge.common.average_price import average_price
@@ -142,6 +144,36 @@ def _plan_charged(event: ExecutedTransfer, movements: Sequence[TransferMovement]
     return SendNotification(f"{event.kind}:{event.id}", user_id, kind, title, text, event.timestamp)
 
 
+_OWN_CANCELLATION = "The rest was cancelled at your request."
+_AS_A_WHOLE = "The order book could not fill it as a whole."
+_OWN_ORDER = "It would have traded with another order of yours."
+_END_OF_LIST = "The list that it belongs to has ended."
+_OUT_OF_RANGE = "Its price or its amount had left the range of the market."
+WHY_ENDED = {
+    ResultCode.CANCELLED_BY_USER.name: _OWN_CANCELLATION,
+    ResultCode.REDUCED_BY_USER.name: _OWN_CANCELLATION,
+    ResultCode.CANCELLED_BY_ADMIN.name: "The platform cancelled it.",
+    ResultCode.ORDER_EXPIRED.name: "Its time was over.",
+    ResultCode.IOC_REMAINDER.name: "The order book offered too little within its limits.",
+    ResultCode.FOK_NOT_FILLABLE.name: _AS_A_WHOLE,
+    ResultCode.FOK_TOO_DEEP.name: _AS_A_WHOLE,
+    ResultCode.STP_CANCEL_RESTING.name: _OWN_ORDER,
+    ResultCode.STP_CANCEL_INCOMING.name: _OWN_ORDER,
+    ResultCode.STP_CANCEL_BOTH.name: _OWN_ORDER,
+    ResultCode.STP_DECREMENT.name: _OWN_ORDER,
+    ResultCode.LIST_EXIT_TRADED.name: "Another order of its list traded in its place.",
+    ResultCode.LIST_EXIT_ENDED.name: _END_OF_LIST,
+    ResultCode.LIST_EXIT_TRIGGERED.name: _END_OF_LIST,
+    ResultCode.LIST_NOT_ARMED.name: _END_OF_LIST,
+    ResultCode.LIST_ENTRY_ENDED.name: _END_OF_LIST,
+    ResultCode.PARTICIPANT_INACTIVE.name: "Your account is not active.",
+    ResultCode.INVALID_PRICE.name: _OUT_OF_RANGE,
+    ResultCode.INVALID_PRICE_STEP.name: _OUT_OF_RANGE,
+    ResultCode.NOTIONAL_TOO_LARGE.name: _OUT_OF_RANGE,
+}
+"""Why an order ended that had not filled all of its quantity, by the engine's result code."""
+
+
 class FilledOrder(NamedTuple):
     """A completely filled order of `user_id`: what it has filled, and what that came to in the quote asset."""
 
@@ -169,6 +201,33 @@ def order_filled(order: FilledOrder) -> SendNotification:
         f"Order filled: {order.symbol}",
         f"You {verb} {decimal_to_text(order.quantity)} {base}{price}.",
         ms_from_datetime(order.filled_at),
+    )
+
+
+def order_incomplete(event: IncompleteOrder) -> SendNotification | None:
+    """The notification of an order that ended with a part filled, or with nothing although its trigger had fired.
+
+    None for numbers that cannot be read.
+    """
+    base, _, quote = event.symbol.partition("-")
+    quantity, filled = _amount(event.quantity, base), _amount(event.filled_quantity, base)
+    if quantity is None:
+        return None
+    if filled is None:
+        kind, title = "order.not_filled", f"Order ended without a trade: {event.symbol}"
+        text = f"The trigger of your order to {event.side} {quantity} fired, and the order ended without a trade."
+    else:
+        kind, title = "order.partly_filled", f"Order filled in part: {event.symbol}"
+        verb = "bought" if event.side == "buy" else "sold"
+        try:
+            average = average_price(parse_decimal(event.filled_notional), parse_decimal(event.filled_quantity))
+        except MoneyError:
+            return None
+        price = "" if average is None else f" at {decimal_to_text(average)} {quote}"
+        text = f"You {verb} {filled} of {quantity}{price}, and the order has ended."
+    why = WHY_ENDED.get(event.reason, f"The engine's reason is {event.reason}.")
+    return SendNotification(
+        f"order.incomplete:{event.order_id}", event.user_id, kind, title, f"{text}\n{why}", event.timestamp
     )
 
 

@@ -16,6 +16,7 @@ An order's status changes along `domain.order.TRANSITIONS` only, and only in thi
   the ordered quantity, too.
 - WAITING: pending → open, `orders.created`. TRIGGERED: `orders.updated`, whatever its trades lead to then.
 - REJECT: `orders.rejected`, also for an order that was open (a late reject).
+- What ends an order with a part filled, or with nothing after its trigger fired: `orders.incomplete` as well.
 - LISTED: pending. An exit that waits for its entry is opened at once, as planned, and `orders.updated` says when its
   entry has armed it. LIST_ENDED: `orders.updated` for each order that goes on alone. UNARMED: a notification.
 - TRANSFER: `transfers.executed` with the last movement of a transfer.
@@ -68,6 +69,7 @@ from openspot.domain.order_list import ListRole, ListState, ListType
 from openspot.domain.result_code import ResultCode
 from openspot.router.tracked_order import ZERO, OrderMetadata, TrackedOrder, quote_of, record_of
 from openspot.router.trade_row import TradeRow
+from openspot.router.translation.incomplete_orders import incomplete_order
 from openspot.router.translation.order_lists import (
     FollowedLists,
     alone,
@@ -368,6 +370,10 @@ class OrderStateMachine:
         if PARTICIPANT_ID_TEXT.fullmatch(order.user_id):
             targets += (Target(subjects.of_user(subject, order.user_id), f"{message_id}-user"),)
         translated.publications.append(Publication(targets, event))
+        incomplete = incomplete_order(order, reason)
+        if incomplete is not None and len(targets) > 1:
+            told = subjects.of_user(subjects.ORDERS_INCOMPLETE, order.user_id)
+            translated.publications.append(Publication((Target(told, f"{message_id}-incomplete"),), incomplete))
 
     def _publish_trade(
         self, event: TradeEvent, taker: TradeSide, maker: TradeSide, translated: TranslatedEvent

@@ -88,7 +88,13 @@ describe("notices", () => {
 
   it("stay on the screen where somebody has to act", () => {
     expect(
-      ["margin.liquidation", "new.login", "security.token_reused", "order.list_not_armed"].every(isUrgent),
+      [
+        "margin.liquidation",
+        "new.login",
+        "security.token_reused",
+        "order.list_not_armed",
+        "order.not_filled",
+      ].every(isUrgent),
     ).toBe(true);
     expect(["deposit.credited", "order.filled", "password.changed"].filter(isUrgent)).toEqual([]);
   });

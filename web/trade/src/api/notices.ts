@@ -72,7 +72,13 @@ export function isUrgent(kind: string): boolean {
   return URGENT.has(kind) || URGENT.has(kind.split(".")[0] ?? "");
 }
 
-const URGENT: ReadonlySet<string> = new Set(["margin", "new", "security", "order.list_not_armed"]);
+const URGENT: ReadonlySet<string> = new Set([
+  "margin",
+  "new",
+  "security",
+  "order.list_not_armed",
+  "order.not_filled",
+]);
 
 const PAGES: ReadonlyMap<string, { path: string; title: string }> = new Map(
   texts([

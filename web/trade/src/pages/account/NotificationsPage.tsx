@@ -24,7 +24,10 @@ interface Change {
 }
 
 const EVENTS: Readonly<Record<Event, readonly [title: string, text: string]>> = texts({
-  order_filled: ["Order filled", "An order of yours has traded as a whole. Mailed once a minute at most."],
+  order_filled: [
+    "Order filled",
+    "An order of yours has traded as a whole or in part, or has fired and ended without a trade. Mailed once a minute at most.",
+  ],
   order_refused: ["Order refused", "A check has refused an order of yours. Mailed once a minute at most."],
   order_cancelled_by_timer: [
     "Orders cancelled by timer",
