@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from unittest.mock import AsyncMock
 
 import asyncpg
 import pytest
@@ -118,6 +119,24 @@ async def test_a_user_is_told_in_the_language_of_the_profile_and_another_one_in_
         ("ada@example.org", "Einzahlung gutgeschrieben"),
         ("bob@example.org", "Deposit credited"),
     ]
+
+
+async def test_a_mail_and_a_push_have_the_signs_of_the_language_and_the_bell_gets_the_text_as_it_came(
+    pool: asyncpg.Pool, users: None
+) -> None:
+    await pool.execute("UPDATE users SET language = 'de' WHERE user_id = 'ada'")
+    pushes: Any = AsyncMock()
+    store = NotificationStore(pool, Outbox(pool, 100), pushes)
+    came = SendNotification(
+        "d-1", "ada", "deposit.credited", "Deposit credited", "1234.5 USDT arrived and can be used.", START_MS
+    )
+    async with pool.acquire() as connection, connection.transaction():
+        await store.add(came, connection)
+    written = "1.234,5 USDT sind angekommen und nutzbar."
+    assert [one.text for one in await store.page("ada", 9, None)] == ["1234.5 USDT sind angekommen und nutzbar."]
+    detail = await pool.fetchval("SELECT detail FROM mail_outbox WHERE kind = 'notification'")
+    assert detail == f"Einzahlung gutgeschrieben\n{written}"
+    assert pushes.add.await_args.args[1].text == written
 
 
 async def send(bus: Bus, event: SendNotification, message_id: str = "") -> None:

@@ -1,7 +1,7 @@
 """Says a reason that a service gave in English in the words of the trading screen.
 
 The words are the trading screen's own, templates by the English ones; `web/trade/src/api/reasons.ts` finds them in the
-same way. Figures and times stay as the service wrote them, as in all mails.
+same way. Figures and times stay as the service wrote them; an amount before its asset is written later (`amounts.py`).
 """
 
 import json

@@ -17,6 +17,7 @@ from openspot.contracts.streams import NOTIFICATIONS
 from openspot.kit.clock import DateClock, datetime_from_ms, ms_from_datetime, utc_now
 from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import rows_changed
+from openspot.rest_edge.languages.amounts import with_shown_amounts
 from openspot.rest_edge.languages.catalogue import language_of, translated
 from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.mail.texts import MailKind, notification_detail
@@ -70,7 +71,9 @@ class NotificationStore:
     async def add(self, event: SendNotification, connection: Connection, *, may_mail: bool = True) -> None:
         """Store a notification if it is new, and queue its mail and its pushes, in the transaction of `connection`.
 
-        Its texts are those of the user's language at this moment; what has no translation stays English.
+        Its texts are those of the user's language at this moment; what has no translation stays English. Mail and
+        pushes have amounts with the signs of that language. Those of the screen are stored as they came: the page
+        writes them as its user has chosen.
 
         Without `may_mail` it goes to screen and devices only. Raises OutboxFullError if it is stored but its mail
         cannot be queued.
@@ -115,6 +118,7 @@ class NotificationStore:
             return
         TAKEN.labels("new").inc()
         self.added.set()
+        title, text = with_shown_amounts(title, language), with_shown_amounts(text, language)
         if user["by_push"]:
             await self._pushes.add(event.user_id, PushMessage(event.id, event.kind, title, text), connection)
         detail = notification_detail(title, text)

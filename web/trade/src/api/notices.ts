@@ -26,10 +26,16 @@ export function readNotice(value: unknown): Notice | null {
   return { id, kind, title, text, createdAt, isRead: isRead === true };
 }
 
-/** An amount of money before the name of its asset; years, ids and ports have none behind them. */
-const AMOUNT = /(?<![\w.,:/-])\d+(\.\d+)?(?= (?!UTC)[A-Z][A-Z0-9]{1,9}\b)/g;
+/**
+ * An amount of money before the name of its asset, or a ratio before a percent sign; years, ids and ports have none
+ * behind them.
+ */
+const AMOUNT = /(?<![\w.,:/-])\d+(\.\d+)?(?= (?:%|(?!UTC)[A-Z][A-Z0-9]{1,9}\b))/g;
 
-/** A text of the exchange with its amounts as the pages write them. */
+/**
+ * A text of the exchange with its amounts as the pages write them. The exchange stores and sends them with a point and
+ * without groups; in mails and on devices it writes them by the same rule (`rest_edge/languages/amounts.py`).
+ */
 export function withShownAmounts(text: string): string {
   return text.replace(AMOUNT, (amount) => formatDecimal(amount));
 }
