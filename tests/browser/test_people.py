@@ -168,10 +168,10 @@ def test_an_adjustment_reaches_the_user_and_stands_in_the_list(
     # The ledger's total and what is available in it, beside the engine's.
     balances = page.get_by_role("table", name="Balances")
     expect(balances.get_by_role("columnheader")).to_have_text([
-        "Asset", "Engine total", "Engine available", "Ledger total", "Ledger available", "Difference",
+        "Account", "Asset", "Engine total", "Engine available", "Ledger total", "Ledger available", "Difference",
     ])  # fmt: skip
     row = console.row("Balances", "USD", "25")
-    expect(row.get_by_role("cell")).to_have_text(["USD", *["25"] * 4, "–"])
+    expect(row.get_by_role("cell")).to_have_text(["Spot", "USD", *["25"] * 4, "–"])
     console.open(f"/adjustments?user={eve['userId']}", "Adjustments")
     expect(console.row("Adjustments", eve["userId"], "delayed withdrawal")).to_be_visible()
 

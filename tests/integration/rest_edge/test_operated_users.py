@@ -8,6 +8,7 @@ from typing import Any
 
 import asyncpg
 
+from openspot.domain.accounts import margin_account_id
 from openspot.http.operators import OperatorRole
 from openspot.kit.clock import utc_now
 from openspot.rest_edge.identity.activity.log import ActivityLog
@@ -22,7 +23,7 @@ from openspot.rest_edge.operators.spans import Span
 from openspot.rest_edge.operators.treasury.flow_store import FLOWS, FlowFilter
 from openspot.rest_edge.operators.treasury.store import TRANSFERS, HouseTransferFilter
 from openspot.rest_edge.operators.users.search import FOUND, FOUND_MAX, newest, search
-from openspot.rest_edge.operators.users.store import notes_of
+from openspot.rest_edge.operators.users.store import margin_accounts, notes_of
 from openspot.rest_edge.operators.verification.store import queue
 from tests.support.authenticator import enable_mfa, log_in, register
 from tests.support.edge_operators import make_operator
@@ -91,11 +92,10 @@ async def test_a_user_is_found_by_whatever_the_operator_has(edge: RestClient, po
     }.items():  # fmt: skip
         reply = await edge("GET", f"/operator/users/search?q={text}")
         assert [(user["userId"], user["foundBy"]) for user in reply.body["users"]] == [(eve, by)], text
-    # Both sides of a trade, and of a trade alone: no account of the house is a user.
-    sides = (await edge("GET", "/operator/users/search?q=BTC-USD-77")).body["users"]
-    assert [(user["userId"], user["email"], user["foundBy"]) for user in sides] == [
-        (eve, EVE, "trade"), ("house:x", None, "trade"),
-    ]  # fmt: skip
+    # Of a trade its user alone: no account of the house is a user.
+    sides = (await edge("GET", "/operator/users/search?q=BTC-USD-77")).body
+    assert [(user["userId"], user["email"], user["foundBy"]) for user in sides["users"]] == [(eve, EVE, "trade")]
+    assert sides["complete"] is True
     # Too short for a prefix, a wildcard, a quote, no number of an engine: nothing, and no error.
     for text in ("ev", "%25%25%25", "a'b--", "_ve", "my order-7", "00", "9223372036854775808", "٩٠٧٠٦٠٥٠٤", "9" * 128):
         reply = await edge("GET", f"/operator/users/search?q={text}")
@@ -106,6 +106,25 @@ async def test_a_user_is_found_by_whatever_the_operator_has(edge: RestClient, po
     cursor = page.headers["X-Next-Cursor"]
     assert [user["email"] for user in (await edge("GET", f"/operator/users?limit=1&cursor={cursor}")).body] == [EVE]
     assert (await edge("GET", "/operator/users?to=2020-01-01T00:00:00Z")).body == []
+
+
+async def test_what_a_margin_account_did_leads_to_its_user(edge: RestClient, pool: asyncpg.Pool) -> None:
+    edge.token = None
+    eve = await register(edge, EVE)
+    margin = {"user_id": margin_account_id(eve, 2)}
+    await insert(pool, "orders", margin, order_id="M4rginM4rginM4rg", engine_order_id=11, client_order_id="on margin")
+    await insert(pool, "trades", {"buyer_id": margin["user_id"]}, trade_id="BTC-USD-78", seller_id=eve)
+    await insert(pool, "ledger_entries", margin, transaction_id="BTC-USD-78:buyer")
+    await insert(pool, "ledger_entries", {"user_id": "house:fees"}, transaction_id="BTC-USD-78:fee")
+    await make_operator(edge, pool, ADA, SUPPORT)
+    for text, by in {
+        "M4rginM4rginM4rg": "order", "11": "engine order", "on%20margin": "client order id", "BTC-USD-78": "trade",
+        "BTC-USD-78:buyer": "ledger entry",
+    }.items():  # fmt: skip
+        users = (await edge("GET", f"/operator/users/search?q={text}")).body["users"]
+        assert [(user["userId"], user["email"], user["foundBy"]) for user in users] == [(eve, EVE, by)], text
+        assert (await edge("GET", f"/operator/users/{users[0]['userId']}")).status == 200
+    assert (await edge("GET", "/operator/users/search?q=BTC-USD-78:fee")).body == {"users": [], "complete": True}
 
 
 async def test_who_uses_an_id_again_and_again_hides_nobody_else(pool: asyncpg.Pool) -> None:
@@ -160,6 +179,7 @@ async def test_a_search_and_every_list_read_indexes(edge: RestClient, pool: asyn
     await requests.page(recording, RequestFilter(user_id="u1", span=day), 50, after)
     await TRANSFERS.page(recording, HouseTransferFilter(span=day), 50, after)
     await FLOWS.page(recording, FlowFilter(span=day), 50, after)
+    await margin_accounts(recording, "u1")
     queries += [(text, list(values)) for text, values in recording.issued]
     async with pool.acquire() as connection, connection.transaction():
         await connection.execute("SET LOCAL enable_seqscan = off")
@@ -180,12 +200,74 @@ async def test_one_user_is_shown_with_balances_of_both_sides(
     edge.token = None
     eve = await register(edge, EVE)
     await insert(pool, "ledger_accounts", {"user_id": eve}, asset="BTC", available="1.5", locked="0.5")
+    older, margin = await open_margin_accounts(pool, eve)
+    await insert(pool, "ledger_accounts", {"user_id": margin}, asset="BTC", available="3", locked="0")
+    engine.balances = {
+        eve: [{"currency": "BTC", "total": "2", "available": "2", "locked": "0", "reserved": "0"}],
+        margin: [{"currency": "BTC", "total": "4", "available": "1", "locked": "3", "reserved": "0"}],
+    }
     await make_operator(edge, pool, ADA, SUPPORT)
     shown = (await edge("GET", f"/operator/users/{eve}")).body
     assert (shown["email"], shown["verificationLevel"], shown["locks"], shown["plan"]) == (EVE, "none", [], None)
-    rows = (await edge("GET", f"/operator/users/{eve}/balances")).body
-    assert [(row["asset"], row["ledgerTotal"], row["ledgerAvailable"]) for row in rows][:1] == [("BTC", "2", "1.5")]
+    assert shown["marginAccounts"] == [margin, older]
+    assert (await edge("GET", f"/operator/users/{eve}/balances")).body == [
+        {"account": eve, "asset": "BTC", "engineTotal": "2", "engineAvailable": "2", "ledgerTotal": "2",
+         "ledgerAvailable": "1.5", "difference": "0"},
+        {"account": margin, "asset": "BTC", "engineTotal": "4", "engineAvailable": "1", "ledgerTotal": "3",
+         "ledgerAvailable": "3", "difference": "-1"},
+    ]  # fmt: skip
     assert (await edge("GET", "/operator/users/nobody")).code == "USER_NOT_FOUND"
+
+
+async def test_orders_and_trades_of_all_accounts_of_a_user_are_one_list(edge: RestClient, pool: asyncpg.Pool) -> None:
+    edge.token = None
+    eve = await register(edge, EVE)
+    accounts = [eve, *await open_margin_accounts(pool, eve), "another", "margin:another"]
+    for number in range(15):
+        account = {"user_id": accounts[number % 5], "buyer_id": accounts[number % 5]}
+        order_id, at = f"OrderOrderOrder{chr(97 + number)}", f"2026-05-01T00:00:{number:02}Z"
+        await insert(pool, "orders", account, order_id=order_id, engine_order_id=number + 1, created_at=at)
+        await insert(
+            pool, "trades", account, trade_id=f"BTC-USD-{number}", seller_id="another", taker_side="buy",
+            sequence=number, executed_at=at,
+        )  # fmt: skip
+    await make_operator(edge, pool, ADA, SUPPORT, OperatorRole.AUDITOR)
+    newest_first = [accounts[number % 5] for number in range(14, -1, -1) if number % 5 < 3]
+
+    async def read(path: str, limit: int) -> list[dict[str, Any]]:
+        rows, cursor = [], ""
+        while True:
+            page = await edge("GET", f"/operator/users/{eve}/{path}limit={limit}{cursor}")
+            rows += page.body
+            if "X-Next-Cursor" not in page.headers:
+                return rows
+            cursor = f"&cursor={page.headers['X-Next-Cursor']}"
+
+    for limit in (1, 2, 4, 9, 50):
+        orders, trades = await read("orders?", limit), await read("trades?", limit)
+        assert [row["userId"] for row in orders] == newest_first, limit
+        assert [row["createdAt"] for row in orders] == sorted((row["createdAt"] for row in orders), reverse=True)
+        assert [row["account"] for row in trades] == newest_first, limit
+        assert [row["sequence"] for row in trades] == [12, 11, 10, 7, 6, 5, 2, 1, 0]
+    for account in accounts[:3]:
+        assert [row["userId"] for row in await read(f"orders?account={account}&", 2)] == [account] * 3
+        assert [row["account"] for row in await read(f"trades?account={account}&", 2)] == [account] * 3
+    for path in ("orders", "trades", "transactions", "orders/export", "trades/export", "transactions/export"):
+        refused = await edge("GET", f"/operator/users/{eve}/{path}?account=margin:another&reason=audit")
+        assert (refused.status, refused.body["message"]) == (400, [f"account margin:another is not one of user {eve}"])
+    file = await edge("GET", f"/operator/users/{eve}/trades/export?account={accounts[1]}&reason=audit")
+    heading, *lines = file.body.splitlines()
+    assert heading.split(",")[-1] == "account" and [line.split(",")[-1] for line in lines] == [accounts[1]] * 3
+
+
+async def open_margin_accounts(pool: asyncpg.Pool, user_id: str) -> tuple[str, str]:
+    """A margin account that is closed, and one that is open."""
+    older, newer = margin_account_id(user_id, 1), margin_account_id(user_id, 2)
+    for account_id, status, day in ((older, "closed", "2026-01-01"), (newer, "active", "2026-02-01")):
+        await insert(
+            pool, "margin_accounts", {"user_id": user_id}, account_id=account_id, status=status, created_at=day
+        )
+    return older, newer
 
 
 async def test_a_locked_login_ends_everything_at_once_and_is_undone(edge: RestClient, pool: asyncpg.Pool) -> None:

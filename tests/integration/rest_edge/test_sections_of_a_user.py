@@ -172,6 +172,7 @@ async def test_of_a_closed_account_everything_but_what_is_personal_is_shown(
             "requestedBy": names[0], "reason": "asked by letter",
             "approvedBy": names[1], "approvalReason": "letter seen",
         },
+        "marginAccounts": [],
     }  # fmt: skip
     found = (await ada("GET", f"/operator/users/search?q={eve.user_id}")).body["users"]
     assert [(row["userId"], row["email"], row["foundBy"]) for row in found] == [(eve.user_id, None, "id")]
@@ -207,7 +208,8 @@ async def test_an_account_that_its_user_closed_was_closed_by_no_operator(
     assert (await edge("DELETE", "/users/me", {"password": PASSWORD})).status in (200, 204)
     await make_operator(edge, pool, ADA, OperatorRole.SUPPORT)
     closed = await edge("GET", f"/operator/users/{eve}")
-    assert (closed.status, closed.body.keys(), closed.body["closure"]) == (200, {"userId", "closedAt", "closure"}, None)
+    assert (closed.status, closed.body["closure"], closed.body["marginAccounts"]) == (200, None, [])
+    assert closed.body.keys() == {"userId", "closedAt", "closure", "marginAccounts"}
     assert (await edge("GET", "/operator/users/nobody")).code == "USER_NOT_FOUND"
 
 

@@ -27,6 +27,7 @@ from openspot.rest_edge.operators.pending.rules import (
     require_decidable,
     require_other_person,
 )
+from openspot.rest_edge.operators.users.accounts import merged
 from openspot.rest_edge.operators.users.balances import Held, SideBySide, side_by_side
 from openspot.rest_edge.operators.users.search import engine_number, prefix_bounds, spellings
 
@@ -144,15 +145,30 @@ def test_a_number_of_the_engine_is_one_that_the_column_holds(text: str, number: 
 
 def test_balances_stand_side_by_side_with_their_difference() -> None:
     engine, ledger = [Held("BTC", "1", "0.5"), Held("USD", "3", "3")], [Held("BTC", "1.25", "0.5")]
-    assert side_by_side(engine, ledger) == [
-        SideBySide("BTC", "1", "0.5", "1.25", "0.5", "0.25"),
-        SideBySide("USD", "3", "3", "0", "0", "-3"),
+    assert side_by_side("u1", engine, ledger) == [
+        SideBySide("u1", "BTC", "1", "0.5", "1.25", "0.5", "0.25"),
+        SideBySide("u1", "USD", "3", "3", "0", "0", "-3"),
     ]
 
 
 def test_a_side_that_did_not_respond_is_not_zero() -> None:
-    assert side_by_side(None, [Held("BTC", "1", "1")]) == [SideBySide("BTC", None, None, "1", "1", None)]
-    assert side_by_side([Held("BTC", "1", "1")], None) == [SideBySide("BTC", "1", "1", None, None, None)]
+    held = [Held("BTC", "1", "1")]
+    assert side_by_side("u1", None, held) == [SideBySide("u1", "BTC", None, None, "1", "1", None)]
+    assert side_by_side("margin:u1", held, None) == [SideBySide("margin:u1", "BTC", "1", "1", None, None, None)]
+
+
+def test_pages_of_accounts_are_one_page_that_goes_on_where_the_first_of_them_ends() -> None:
+    def place(row: tuple[int]) -> tuple[int]:
+        return row
+
+    assert merged([([(9,), (4,)], None), ([(7,), (5,)], None)], 4, place) == ([(9,), (7,), (5,), (4,)], None)
+    assert merged([([(9,), (4,)], None), ([(7,), (5,)], None)], 3, place) == ([(9,), (7,), (5,)], (5,))
+    # The second account has rows behind 5 that nobody has read: 4 may not come before them.
+    assert merged([([(9,), (4,)], None), ([(7,), (5,)], (5,))], 4, place) == ([(9,), (7,), (5,)], (5,))
+    assert merged([([(9,), (8,)], (8,)), ([(7,), (5,)], (5,))], 2, place) == ([(9,), (8,)], (8,))
+    assert merged([([], None), ([], None)], 2, place) == ([], None)
+    # Sorted by the database in another way, the row behind the end of its page is not lost.
+    assert merged([([(9,), (4,), (5,)], (5,)), ([], None)], 3, place) == ([(9,), (5,), (4,)], (5,))
 
 
 def test_the_filters_of_a_list_are_parameters_and_a_state_is_one_of_its_own() -> None:

@@ -3508,7 +3508,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A user's balances at the engine and in the ledger
+         * The balances of a user's accounts at the engine and in the ledger
          * @description Only an operator with the permission `balances.read_all` may call it. The `standard` limits count the request.
          */
         get: operations["list_user_balances"];
@@ -3528,7 +3528,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A user's orders, newest first
+         * The orders of a user's accounts, or of one, newest first
          * @description Only an operator with the permission `orders.read_all` may call it. The `standard` limits count the request.
          */
         get: operations["list_user_orders"];
@@ -3568,7 +3568,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A user's trades, newest first
+         * The trades of a user's accounts, or of one, newest first
          * @description Only an operator with the permission `trades.read_all` may call it. The `standard` limits count the request.
          */
         get: operations["list_user_trades"];
@@ -3608,7 +3608,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A user's ledger entries, newest first
+         * The ledger entries of a user's spot account, or of the one that is named, newest first
          * @description Only an operator with the permission `balances.read_all` may call it. The `standard` limits count the request.
          */
         get: operations["list_user_transactions"];
@@ -5853,6 +5853,7 @@ export interface components {
             /** Format: date-time */
             closedAt: string;
             closure: components["schemas"]["ClosureResponse"] | null;
+            marginAccounts: string[];
         };
         /**
          * ClosureResponse
@@ -9254,12 +9255,13 @@ export interface components {
         Severity: "page" | "ticket";
         /**
          * SideBySideResponse
-         * @description One asset at the engine and in the ledger; null where that side did not respond.
+         * @description One asset of an account at the engine and in the ledger; null where that side did not respond.
          *
          *     `difference` is the ledger's total less the engine's. It is not 0 while the ledger follows; what stays is found by
          *     `openspot reconcile`.
          */
         SideBySideResponse: {
+            account: string;
             asset: string;
             engineTotal: string | null;
             engineAvailable: string | null;
@@ -9745,7 +9747,7 @@ export interface components {
         };
         /**
          * UserOverviewResponse
-         * @description One user. Times are ISO 8601 in UTC.
+         * @description One user. Times are ISO 8601 in UTC. `marginAccounts` are the ids of all that the user has had, newest first.
          */
         UserOverviewResponse: {
             userId: string;
@@ -9767,6 +9769,7 @@ export interface components {
             plan: string | null;
             locks: components["schemas"]["LockResponse"][];
             limits: components["schemas"]["UserLimitsResponse"];
+            marginAccounts: string[];
         };
         /**
          * UserReportRow
@@ -9809,6 +9812,30 @@ export interface components {
             lastUsedAt: string;
             /** Format: date-time */
             expiresAt: string;
+        };
+        /**
+         * UserTrade
+         * @description A trade of a user, with the account whose order it was: the user's id, or the id of a margin account.
+         */
+        UserTrade: {
+            tradeId: string;
+            orderId: string;
+            symbol: string;
+            /** @enum {string} */
+            side: "buy" | "sell";
+            /** Format: decimal */
+            price: string;
+            /** Format: decimal */
+            quantity: string;
+            /** Format: decimal */
+            fee: string;
+            feeCurrency: string;
+            /** @enum {string} */
+            role: "maker" | "taker";
+            sequence: number;
+            /** Format: date-time */
+            executedAt: string;
+            account: string;
         };
         /**
          * VerificationResponse
@@ -27049,6 +27076,8 @@ export interface operations {
     list_user_orders: {
         parameters: {
             query?: {
+                /** @description An account of the user: the user's id for the spot account, or the id of a margin account */
+                account?: string | null;
                 /** @description How many entries at most */
                 limit?: number;
                 /** @description Where to go on: `X-Next-Cursor` of the page before */
@@ -27128,6 +27157,8 @@ export interface operations {
     export_user_orders: {
         parameters: {
             query: {
+                /** @description An account of the user: the user's id for the spot account, or the id of a margin account */
+                account?: string | null;
                 /** @description The first moment */
                 from?: (string) | null;
                 /** @description The first moment that is too late */
@@ -27207,6 +27238,8 @@ export interface operations {
     list_user_trades: {
         parameters: {
             query?: {
+                /** @description An account of the user: the user's id for the spot account, or the id of a margin account */
+                account?: string | null;
                 /** @description How many entries at most */
                 limit?: number;
                 /** @description Where to go on: `X-Next-Cursor` of the page before */
@@ -27233,7 +27266,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OwnTrade"][];
+                    "application/json": components["schemas"]["UserTrade"][];
                 };
             };
             /** @description a parameter, a property or a header is not valid */
@@ -27286,6 +27319,8 @@ export interface operations {
     export_user_trades: {
         parameters: {
             query: {
+                /** @description An account of the user: the user's id for the spot account, or the id of a margin account */
+                account?: string | null;
                 /** @description The first moment */
                 from?: (string) | null;
                 /** @description The first moment that is too late */
@@ -27365,6 +27400,8 @@ export interface operations {
     list_user_transactions: {
         parameters: {
             query?: {
+                /** @description An account of the user: the user's id for the spot account, or the id of a margin account */
+                account?: string | null;
                 /** @description How many entries at most */
                 limit?: number;
                 /** @description Where to go on: `X-Next-Cursor` of the page before */
@@ -27444,6 +27481,8 @@ export interface operations {
     export_user_transactions: {
         parameters: {
             query: {
+                /** @description An account of the user: the user's id for the spot account, or the id of a margin account */
+                account?: string | null;
                 /** @description The first moment */
                 from?: (string) | null;
                 /** @description The first moment that is too late */

@@ -137,7 +137,7 @@ def make_people_services(
             keys=keys.routes,
             now=now,
         ),
-        views=UserViews(orders, funds.accounts, users.sessions, keys.routes, users.activity, notifications),
+        views=UserViews(pool, orders, funds.accounts, users.sessions, keys.routes, users.activity, notifications),
         pending=pending,
         second_factor_reset=reset,
         closure=closure,

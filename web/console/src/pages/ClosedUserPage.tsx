@@ -66,7 +66,7 @@ export function ClosedUserPage({ user, stale }: { user: ClosedUser; stale: React
           )}
         </dl>
       </Card>
-      <UserTabs tabs={[...moneyTabs(userId), requestsTab(userId)]} />
+      <UserTabs tabs={[...moneyTabs(user), requestsTab(userId)]} />
     </>
   );
 }

@@ -166,10 +166,11 @@ export function UserPage({ userId }: { userId: string }) {
 }
 
 function tabsOf(
-  { userId }: UserOverview,
+  user: UserOverview,
   ask: (asked: Asked) => void,
   can: (permission: Permission) => boolean,
 ): readonly UserTab[] {
+  const { userId } = user;
   const sessions = (
     <UserSessions
       userId={userId}
@@ -219,7 +220,7 @@ function tabsOf(
     />
   );
   return [
-    ...moneyTabs(userId),
+    ...moneyTabs(user),
     { name: "sessions", title: "Sessions", content: sessions },
     { name: "keys", title: "API keys", content: keys },
     { name: "activity", title: "Activity", content: <UserActivity userId={userId} /> },

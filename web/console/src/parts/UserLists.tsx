@@ -8,6 +8,7 @@ import { TimeText } from "#lib/components/TimeText.tsx";
 import { explainIfAny } from "../engine/messages.ts";
 import { type Edge, type Schemas, type Slice, slice } from "../operator/client.ts";
 import { useGrowingList, useUserBalances, useUserKeys, useUserSessions } from "../people/queries.ts";
+import { accountName } from "../people/trading.ts";
 import { useUserDays } from "./userDays.tsx";
 import classes from "./UserLists.module.css";
 
@@ -42,9 +43,18 @@ export function Growing<Row>({ label, listKey, read, columns, rowId, empty, tool
   );
 }
 
+/** A user with the ids of the margin accounts that it has had. */
+export interface UserAccounts {
+  userId: string;
+  marginAccounts: readonly string[];
+}
+
+const accountsOf = ({ userId, marginAccounts }: UserAccounts) => [userId, ...marginAccounts];
+
 type Balance = Schemas["SideBySideResponse"];
 const amountOr = (value: string | null) => (value === null ? "no answer" : <Amount value={value} />);
 const BALANCES: readonly Column<Balance>[] = [
+  { id: "account", title: "Account", cell: (row) => accountName(row.account) },
   { id: "asset", title: "Asset", cell: (row) => row.asset },
   { id: "engine", title: "Engine total", align: "right", cell: (row) => amountOr(row.engineTotal) },
   { id: "free", title: "Engine available", align: "right", cell: (row) => amountOr(row.engineAvailable) },
@@ -70,7 +80,7 @@ const BALANCES: readonly Column<Balance>[] = [
   },
 ];
 
-/** Balances at the engine and in the ledger, side by side. */
+/** Balances of the spot account and of the open margin account, at the engine and in the ledger side by side. */
 export function UserBalances({ userId }: { userId: string }) {
   const query = useUserBalances(userId);
   return (
@@ -84,8 +94,8 @@ export function UserBalances({ userId }: { userId: string }) {
       }
       columns={BALANCES}
       rows={query.data}
-      rowId={(row) => row.asset}
-      rowName={(row) => row.asset}
+      rowId={(row) => `${row.account} ${row.asset}`}
+      rowName={(row) => `${row.asset} of ${accountName(row.account)}`}
       state={query}
       problem={explainIfAny(query.error)}
       empty={
@@ -159,6 +169,7 @@ export function UserKeys({ userId, toolbar, actions }: KeysProps) {
 type Order = Schemas["OrderRecord"];
 const ORDERS: readonly Column<Order>[] = [
   { id: "made", title: "Made", cell: (row) => at(row.createdAt) },
+  { id: "account", title: "Account", cell: (row) => accountName(row.userId) },
   { id: "id", title: "Order", cell: (row) => <span className="figures">{row.orderId}</span> },
   { id: "symbol", title: "Market", cell: (row) => row.symbol },
   { id: "side", title: "Side", cell: (row) => row.side },
@@ -173,8 +184,13 @@ const ORDERS: readonly Column<Order>[] = [
   { id: "status", title: "Status", cell: (row) => row.status },
 ];
 
-export function UserOrders({ userId }: { userId: string }) {
-  const { span, toolbar } = useUserDays(userId, { list: "orders", needs: "trades.export" });
+export function UserOrders({ user }: { user: UserAccounts }) {
+  const { userId } = user;
+  const { span, toolbar } = useUserDays(userId, {
+    list: "orders",
+    needs: "trades.export",
+    accounts: { ids: accountsOf(user), none: "All accounts" },
+  });
   return (
     <Growing<Order>
       label="Orders"
@@ -195,9 +211,10 @@ export function UserOrders({ userId }: { userId: string }) {
   );
 }
 
-type Trade = Schemas["OwnTrade"];
+type Trade = Schemas["UserTrade"];
 const TRADES: readonly Column<Trade>[] = [
   { id: "at", title: "Executed", cell: (row) => at(row.executedAt) },
+  { id: "account", title: "Account", cell: (row) => accountName(row.account) },
   { id: "symbol", title: "Market", cell: (row) => row.symbol },
   { id: "side", title: "Side", cell: (row) => row.side },
   { id: "price", title: "Price", align: "right", cell: (row) => <Amount value={row.price} /> },
@@ -211,8 +228,13 @@ const TRADES: readonly Column<Trade>[] = [
   { id: "role", title: "Role", cell: (row) => row.role },
 ];
 
-export function UserTrades({ userId }: { userId: string }) {
-  const { span, toolbar } = useUserDays(userId, { list: "trades", needs: "trades.export" });
+export function UserTrades({ user }: { user: UserAccounts }) {
+  const { userId } = user;
+  const { span, toolbar } = useUserDays(userId, {
+    list: "trades",
+    needs: "trades.export",
+    accounts: { ids: accountsOf(user), none: "All accounts" },
+  });
   return (
     <Growing<Trade>
       label="Trades"
@@ -247,11 +269,14 @@ const MOVEMENTS: readonly Column<Movement>[] = [
   { id: "reference", title: "Reference", cell: (row) => <span className="figures">{row.referenceId}</span> },
 ];
 
-export function UserMovements({ userId }: { userId: string }) {
+/** Movements of one account: of the spot account, unless another is chosen. */
+export function UserMovements({ user }: { user: UserAccounts }) {
+  const { userId } = user;
   const { span, toolbar } = useUserDays(userId, {
     list: "transactions",
     needs: "balances.export",
     holds: "with references",
+    accounts: { ids: accountsOf(user), none: "Spot" },
   });
   return (
     <Growing<Movement>

@@ -5,7 +5,7 @@ import { useUrlState } from "#lib/urlState.ts";
 import { NO_DAYS } from "./DayFilters.tsx";
 import { RequestsTable } from "./RequestsTable.tsx";
 import { useUserDays } from "./userDays.tsx";
-import { UserBalances, UserMovements, UserOrders, UserTrades } from "./UserLists.tsx";
+import { type UserAccounts, UserBalances, UserMovements, UserOrders, UserTrades } from "./UserLists.tsx";
 import { UserDeposits, UserPayments, UserWithdrawals } from "./UserMoney.tsx";
 
 /** A tab of a user's page. The address has its name. */
@@ -16,15 +16,18 @@ export interface UserTab {
 }
 
 /** What a user has and moved. It stays when the account is closed. */
-export const moneyTabs = (userId: string): readonly UserTab[] => [
-  { name: "balances", title: "Balances", content: <UserBalances userId={userId} /> },
-  { name: "orders", title: "Orders", content: <UserOrders userId={userId} /> },
-  { name: "trades", title: "Trades", content: <UserTrades userId={userId} /> },
-  { name: "movements", title: "Movements", content: <UserMovements userId={userId} /> },
-  { name: "deposits", title: "Deposits", content: <UserDeposits userId={userId} /> },
-  { name: "withdrawals", title: "Withdrawals", content: <UserWithdrawals userId={userId} /> },
-  { name: "payments", title: "Payments", content: <UserPayments userId={userId} /> },
-];
+export const moneyTabs = (user: UserAccounts): readonly UserTab[] => {
+  const { userId } = user;
+  return [
+    { name: "balances", title: "Balances", content: <UserBalances userId={userId} /> },
+    { name: "orders", title: "Orders", content: <UserOrders user={user} /> },
+    { name: "trades", title: "Trades", content: <UserTrades user={user} /> },
+    { name: "movements", title: "Movements", content: <UserMovements user={user} /> },
+    { name: "deposits", title: "Deposits", content: <UserDeposits userId={userId} /> },
+    { name: "withdrawals", title: "Withdrawals", content: <UserWithdrawals userId={userId} /> },
+    { name: "payments", title: "Payments", content: <UserPayments userId={userId} /> },
+  ];
+};
 
 function UserRequests({ userId }: { userId: string }) {
   const { span, toolbar } = useUserDays(userId, {
@@ -51,7 +54,7 @@ export function UserTabs({ tabs }: { tabs: readonly UserTab[] }) {
       mt="md"
       value={open?.name ?? null}
       keepMounted={false}
-      onChange={(next) => url.change({ tab: next, ...NO_DAYS })}
+      onChange={(next) => url.change({ tab: next, ...NO_DAYS, account: null })}
     >
       <Tabs.List mb="sm">
         {tabs.map(({ name, title }) => (

@@ -2,8 +2,9 @@ import type { ReactNode } from "react";
 import { useUrlState } from "#lib/urlState.ts";
 import type { Permission } from "../operator/session.ts";
 import { daysOf, type Span, spanOf } from "../people/span.ts";
+import { accountName, accountQuery } from "../people/trading.ts";
 import { DayFilters, NO_DAYS } from "./DayFilters.tsx";
-import { FilterBar } from "./filters.tsx";
+import { ChoiceFilter, FilterBar } from "./filters.tsx";
 import { SaveAsFile } from "./SaveAsFile.tsx";
 
 interface Saved {
@@ -14,25 +15,38 @@ interface Saved {
   ofEverybody?: boolean;
   /** What else is in the file. */
   holds?: string;
+  /** The accounts of the user, if one can be chosen, and what it means to choose none. */
+  accounts?: { ids: readonly string[]; none: string };
 }
 
 interface DaysOfAUser {
-  span: Span;
+  span: Span & { account?: string };
   isFiltered: boolean;
   toolbar: ReactNode;
 }
 
-/** The days of a list of one user, and the way to save it. */
+/** The days and the account of a list of one user, and the way to save it. */
 export function useUserDays(
   userId: string,
-  { list, needs, ofEverybody = false, holds = "with the ids of users" }: Saved,
+  { list, needs, ofEverybody = false, holds = "with the ids of users", accounts }: Saved,
 ): DaysOfAUser {
   const url = useUrlState();
-  const span = spanOf(daysOf(url.parameter));
+  const ids = accounts?.ids ?? [];
+  const account = accountQuery(url.parameter, ids);
+  const span = { ...spanOf(daysOf(url.parameter)), ...account };
   const isFiltered = Object.keys(span).length > 0;
   const toolbar = (
     <>
-      <FilterBar isFiltered={isFiltered} onClear={() => url.change(NO_DAYS)}>
+      <FilterBar isFiltered={isFiltered} onClear={() => url.change({ ...NO_DAYS, account: null })}>
+        {accounts && ids.length > 1 && (
+          <ChoiceFilter
+            label="Account"
+            any={accounts.none}
+            value={account.account ?? ""}
+            choices={ids.map((id) => ({ value: id, label: accountName(id) }))}
+            onChange={(id) => url.change({ account: id })}
+          />
+        )}
         <DayFilters url={url} />
       </FilterBar>
       <SaveAsFile

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { keptFromCancel, ownerOf, STILL_OPEN, tradingQuery, usersToCancel } from "./trading.ts";
+import { accountName, accountQuery, keptFromCancel, ownerOf, STILL_OPEN, tradingQuery, usersToCancel } from "./trading.ts";
 
 describe("an account", () => {
   it("is its user's, also one for margin, unless it is the house's", () => {
@@ -9,6 +9,18 @@ describe("an account", () => {
       "Ada1",
       null,
     ]);
+  });
+
+  it("is called what it is for, and by its number after the first was closed", () => {
+    expect(["Ada1", "margin:Ada1", "margin:Ada1:2"].map(accountName)).toEqual(["Spot", "Margin", "Margin 2"]);
+  });
+
+  it("narrows a list only if it is one of the user's", () => {
+    const query = (account: string) =>
+      accountQuery((name) => (name === "account" ? account : ""), ["Ada1", "margin:Ada1"]);
+    expect(query("margin:Ada1")).toEqual({ account: "margin:Ada1" });
+    expect(query("margin:Eve1")).toEqual({});
+    expect(query("")).toEqual({});
   });
 });
 

@@ -23,6 +23,22 @@ export function ownerOf(account: string): string | null {
   return account.slice(MARGIN_PREFIX.length).split(":")[0] ?? null;
 }
 
+/** What an account of a user is called: "Spot", "Margin", and "Margin 2" for the one after that was closed. */
+export function accountName(account: string): string {
+  if (!account.startsWith(MARGIN_PREFIX)) return "Spot";
+  const number = account.slice(MARGIN_PREFIX.length).split(":")[1];
+  return number === undefined ? "Margin" : `Margin ${number}`;
+}
+
+/** The account of a user that an address names, as the edge takes it; all accounts if it names none of them. */
+export function accountQuery(
+  parameter: UrlState["parameter"],
+  accounts: readonly string[],
+): { account?: string } {
+  const account = parameter("account");
+  return accounts.includes(account) ? { account } : {};
+}
+
 /** Why an order cannot be cancelled, or undefined. */
 export function keptFromCancel(order: Pick<ListedOrder, "status" | "userId">): string | undefined {
   if (!isOpen(order)) return "The order has ended.";

@@ -148,24 +148,24 @@ NOTICES = {
     ),
     ActivityKind.UNPROVED_API_KEYS_REVOKED: ActivityNotice(
         "api_key.changed",
-        _CHANGE,
+        CHANGE_TITLE,
         "Your API keys were revoked, because they were made before anybody had proved to own this email address.",
     ),
     ActivityKind.UNPROVED_ADDRESSES_DELETED: ActivityNotice(
         "security.addresses",
-        _CHANGE,
+        CHANGE_TITLE,
         "Your saved withdrawal addresses were deleted, because they were saved before anybody had proved to own this "
         "email address.",
     ),
     ActivityKind.UNPROVED_MFA_REMOVED: ActivityNotice(
         "mfa.changed",
-        _CHANGE,
+        CHANGE_TITLE,
         "Two-factor authentication was removed, because it was enabled before anybody had proved to own this email "
         "address. Enable it again.",
     ),
     ActivityKind.UNPROVED_ANTI_PHISHING_CODE_REMOVED: ActivityNotice(
         "security.anti_phishing_code",
-        _CHANGE,
+        CHANGE_TITLE,
         "Your anti-phishing code was removed, because it was chosen before anybody had proved to own this email "
         "address.",
     ),

@@ -1,4 +1,4 @@
-"""A user's balances at the engine and in the ledger, side by side. Pure."""
+"""The balances of a user's accounts at the engine and in the ledger, side by side. Pure."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -7,8 +7,9 @@ from openspot.domain.money import amount_to_text, parse_decimal, to_amount
 
 
 class SideBySide(NamedTuple):
-    """One asset. `difference` is the ledger's total less the engine's; None if one of them could not be read."""
+    """One asset of an account. `difference` is the ledger's total less the engine's; None if one could not be read."""
 
+    account: str
     asset: str
     engine_total: str | None
     engine_available: str | None
@@ -25,8 +26,8 @@ class Held(NamedTuple):
     available: str
 
 
-def side_by_side(engine: Iterable[Held] | None, ledger: Iterable[Held] | None) -> list[SideBySide]:
-    """The balances by asset. None for a side that could not be read; an asset that a side lacks is 0 there."""
+def side_by_side(account: str, engine: Iterable[Held] | None, ledger: Iterable[Held] | None) -> list[SideBySide]:
+    """The balances of an account by asset. None for a side that could not be read; what a side lacks is 0 there."""
     of_engine = None if engine is None else {row.asset: row for row in engine}
     of_ledger = None if ledger is None else {row.asset: row for row in ledger}
     rows = []
@@ -37,6 +38,7 @@ def side_by_side(engine: Iterable[Held] | None, ledger: Iterable[Held] | None) -
         difference = None if first is None or second is None else _less(second.total, first.total)
         rows.append(
             SideBySide(
+                account,
                 asset,
                 first and first.total,
                 first and first.available,

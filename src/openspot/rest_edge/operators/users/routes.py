@@ -19,7 +19,7 @@ from openspot.rest_edge.notifications.schemas import NotificationResponse
 from openspot.rest_edge.operators.exports import Exports, WantedFileQuery
 from openspot.rest_edge.operators.spans import SpanQuery
 from openspot.rest_edge.operators.table_files import TABLE_FILE, columns_of
-from openspot.rest_edge.operators.users.paths import UserPath
+from openspot.rest_edge.operators.users.paths import AccountQuery, UserPath, require_own
 from openspot.rest_edge.operators.users.schemas import (
     ClosedUserResponse,
     FoundUserResponse,
@@ -27,10 +27,10 @@ from openspot.rest_edge.operators.users.schemas import (
     NoteResponse,
     SideBySideResponse,
     UserOverviewResponse,
+    UserTrade,
 )
 from openspot.rest_edge.operators.users.service import OperatedUsers
 from openspot.rest_edge.operators.users.views import UserViews
-from openspot.rest_edge.orders.schemas import OwnTrade
 
 SearchQuery = Annotated[
     str,
@@ -59,7 +59,7 @@ def user_reading_routes(prefix: str, users: OperatedUsers, views: UserViews, exp
     columns = columns_of(FoundUserResponse, without={"found_by"})
     # What an order made at once is a list, and stands among the trades; no stored order has it.
     order_columns = columns_of(OrderRecord, without={"fills", "fills_truncated"})
-    trade_columns = columns_of(OwnTrade)
+    trade_columns = columns_of(UserTrade)
     entry_columns = columns_of(LedgerHistoryEntry)
     activity_columns, notice_columns = columns_of(ActivityResponse), columns_of(NotificationResponse)
     note_columns = columns_of(NoteResponse)
@@ -95,7 +95,7 @@ def user_reading_routes(prefix: str, users: OperatedUsers, views: UserViews, exp
     @router.get(
         "/{userId}/balances", Policy(Access.OPERATOR, permission=Permission.BALANCES_READ_ALL),
         response=list[SideBySideResponse], refusals={503: "neither the engine nor the ledger responds"},
-        summary="A user's balances at the engine and in the ledger",
+        summary="The balances of a user's accounts at the engine and in the ledger",
     )  # fmt: skip
     async def list_user_balances(user_id: UserPath) -> Response:
         rows = await users.balances(user_id)
@@ -103,57 +103,79 @@ def user_reading_routes(prefix: str, users: OperatedUsers, views: UserViews, exp
 
     @router.get(
         "/{userId}/orders", Policy(Access.OPERATOR, permission=Permission.ORDERS_READ_ALL), response=list[OrderRecord],
-        headers=NEXT_CURSOR_HEADER, summary="A user's orders, newest first",
+        headers=NEXT_CURSOR_HEADER, summary="The orders of a user's accounts, or of one, newest first",
     )  # fmt: skip
     async def list_user_orders(
-        user_id: UserPath, span: SpanQuery, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+        user_id: UserPath,
+        span: SpanQuery,
+        account: AccountQuery = None,
+        limit: Limit = LIMIT_DEFAULT,
+        cursor: Cursor = None,
     ) -> Response:
-        return page_response(*await views.orders(user_id, span, limit, cursor))
+        return page_response(*await views.orders(user_id, account, span, limit, cursor))
 
     @router.get(
         "/{userId}/orders/export", _EXPORT_TRADES, responses=TABLE_FILE, refusals=_BAD,
         summary="A user's orders as a file, newest first",
     )  # fmt: skip
-    async def export_user_orders(user_id: UserPath, span: SpanQuery, file: WantedFileQuery) -> Response:
-        read = partial(views.orders, user_id, span)
-        filters = {"user": user_id} | span.texts()
+    async def export_user_orders(
+        user_id: UserPath, span: SpanQuery, file: WantedFileQuery, account: AccountQuery = None
+    ) -> Response:
+        require_own(user_id, account)
+        read = partial(views.orders, user_id, account, span)
+        filters = {"user": user_id, "account": account} | span.texts()
         return await exports.file("orders", order_columns, file, filters, read, needs=Permission.ORDERS_READ_ALL)
 
     @router.get(
-        "/{userId}/trades", Policy(Access.OPERATOR, permission=Permission.TRADES_READ_ALL), response=list[OwnTrade],
-        headers=NEXT_CURSOR_HEADER, summary="A user's trades, newest first",
+        "/{userId}/trades", Policy(Access.OPERATOR, permission=Permission.TRADES_READ_ALL), response=list[UserTrade],
+        headers=NEXT_CURSOR_HEADER, summary="The trades of a user's accounts, or of one, newest first",
     )  # fmt: skip
     async def list_user_trades(
-        user_id: UserPath, span: SpanQuery, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+        user_id: UserPath,
+        span: SpanQuery,
+        account: AccountQuery = None,
+        limit: Limit = LIMIT_DEFAULT,
+        cursor: Cursor = None,
     ) -> Response:
-        return page_response(*await views.trades(user_id, span, limit, cursor))
+        return page_response(*await views.trades(user_id, account, span, limit, cursor))
 
     @router.get(
         "/{userId}/trades/export", _EXPORT_TRADES, responses=TABLE_FILE, refusals=_BAD,
         summary="A user's trades as a file, newest first",
     )  # fmt: skip
-    async def export_user_trades(user_id: UserPath, span: SpanQuery, file: WantedFileQuery) -> Response:
-        read = partial(views.trades, user_id, span)
-        filters = {"user": user_id} | span.texts()
+    async def export_user_trades(
+        user_id: UserPath, span: SpanQuery, file: WantedFileQuery, account: AccountQuery = None
+    ) -> Response:
+        require_own(user_id, account)
+        read = partial(views.trades, user_id, account, span)
+        filters = {"user": user_id, "account": account} | span.texts()
         return await exports.file("trades", trade_columns, file, filters, read, needs=Permission.TRADES_READ_ALL)
 
     @router.get(
         "/{userId}/transactions", Policy(Access.OPERATOR, permission=Permission.BALANCES_READ_ALL),
         response=list[LedgerHistoryEntry], headers=NEXT_CURSOR_HEADER,
-        refusals={503: "the ledger does not respond"}, summary="A user's ledger entries, newest first",
+        refusals={503: "the ledger does not respond"},
+        summary="The ledger entries of a user's spot account, or of the one that is named, newest first",
     )  # fmt: skip
     async def list_user_transactions(
-        user_id: UserPath, span: SpanQuery, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+        user_id: UserPath,
+        span: SpanQuery,
+        account: AccountQuery = None,
+        limit: Limit = LIMIT_DEFAULT,
+        cursor: Cursor = None,
     ) -> Response:
-        return page_response(*await views.transactions(user_id, span, limit, cursor))
+        return page_response(*await views.transactions(user_id, account, span, limit, cursor))
 
     @router.get(
         "/{userId}/transactions/export", Policy(Access.OPERATOR, permission=Permission.BALANCES_EXPORT),
         responses=TABLE_FILE, refusals=_BAD, summary="A user's ledger entries as a file, newest first",
     )  # fmt: skip
-    async def export_user_transactions(user_id: UserPath, span: SpanQuery, file: WantedFileQuery) -> Response:
-        read = partial(views.transactions, user_id, span)
-        filters = {"user": user_id} | span.texts()
+    async def export_user_transactions(
+        user_id: UserPath, span: SpanQuery, file: WantedFileQuery, account: AccountQuery = None
+    ) -> Response:
+        require_own(user_id, account)
+        read = partial(views.transactions, user_id, account, span)
+        filters = {"user": user_id, "account": account} | span.texts()
         return await exports.file(
             "transactions", entry_columns, file, filters, read, needs=Permission.BALANCES_READ_ALL
         )

@@ -9,6 +9,7 @@ from openspot.http.validation import Body, ResponseBody, example
 from openspot.rest_edge.funds.kyc.schemas import LevelName, StatusName
 from openspot.rest_edge.operators.schemas import Reason
 from openspot.rest_edge.operators.users.store import LockKind
+from openspot.rest_edge.orders.schemas import OwnTrade
 
 NOTE_LENGTH_MAX = 2000
 
@@ -55,7 +56,7 @@ class UserLimitsResponse(ResponseBody):
 
 
 class UserOverviewResponse(ResponseBody):
-    """One user. Times are ISO 8601 in UTC."""
+    """One user. Times are ISO 8601 in UTC. `marginAccounts` are the ids of all that the user has had, newest first."""
 
     user_id: str
     email: str
@@ -72,6 +73,7 @@ class UserOverviewResponse(ResponseBody):
     plan: str | None
     locks: list[LockResponse]
     limits: UserLimitsResponse
+    margin_accounts: list[str]
 
 
 class ClosureResponse(ResponseBody):
@@ -92,21 +94,29 @@ class ClosedUserResponse(ResponseBody):
     user_id: str
     closed_at: TimeText
     closure: ClosureResponse | None
+    margin_accounts: list[str]
 
 
 class SideBySideResponse(ResponseBody):
-    """One asset at the engine and in the ledger; null where that side did not respond.
+    """One asset of an account at the engine and in the ledger; null where that side did not respond.
 
     `difference` is the ledger's total less the engine's. It is not 0 while the ledger follows; what stays is found by
     `openspot reconcile`.
     """
 
+    account: str
     asset: str
     engine_total: DecimalText | None
     engine_available: DecimalText | None
     ledger_total: DecimalText | None
     ledger_available: DecimalText | None
     difference: DecimalText | None
+
+
+class UserTrade(OwnTrade, frozen=True):
+    """A trade of a user, with the account whose order it was: the user's id, or the id of a margin account."""
+
+    account: str
 
 
 class NoteBody(Body):

@@ -2,12 +2,15 @@
 
 Each way of finding reads an index and returns a bounded number of users, so that a search costs the same on a small and
 on a large exchange: primary keys for ids, `users_by_email` and `users_by_name` for what a text begins with,
-`…_by_address` for addresses, `orders_by_client_id`. Nothing searches within a text.
+`…_by_address` for addresses, `orders_by_client_id`. Nothing searches within a text. What a margin account did leads to
+its user. An account of the house leads nowhere: it is nobody's.
 """
 
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from openspot.domain.accounts import USER_OF_ACCOUNT_SQL
+from openspot.domain.ids import HOUSE_PREFIX
 from openspot.kit.database import Pool
 from openspot.rest_edge.operators.spans import Span
 
@@ -71,11 +74,15 @@ _SEARCH = f"""
     UNION ALL
     (SELECT user_id, 'payment' FROM payments WHERE payment_id = $1 LIMIT {_EACH_MAX})
 """  # noqa: S608
+# Accounts are counted, not users: of more accounts than are looked at, the users of the others are not known.
 FOUND = f"""
-    WITH found AS ({_SEARCH})
+    WITH found AS (
+        SELECT {USER_OF_ACCOUNT_SQL} AS user_id, user_id AS account, found_by FROM ({_SEARCH}) AS searched
+        WHERE NOT starts_with(user_id, '{HOUSE_PREFIX}')
+    )
     SELECT user_id, email, display_name, created_at, string_agg(DISTINCT found_by, ', ') AS found_by,
         (SELECT max(hits) FROM (
-            SELECT count(DISTINCT user_id) AS hits FROM found GROUP BY found_by
+            SELECT count(DISTINCT account) AS hits FROM found GROUP BY found_by
         ) AS ways) AS hits_max,
         coalesce((
             SELECT array_agg(kind ORDER BY kind) FROM user_locks WHERE user_locks.user_id = found.user_id

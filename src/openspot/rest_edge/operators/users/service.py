@@ -115,6 +115,7 @@ class OperatedUsers:
                 api_keys=row["api_keys_max"],
                 saved_addresses=row["saved_addresses_max"],
             ),
+            margin_accounts=await self._margin_accounts(user_id),
         )
 
     async def _closed(self, user_id: str) -> ClosedUserResponse:
@@ -127,7 +128,12 @@ class OperatedUsers:
             approved_by=row["decided_by"],
             approval_reason=row["decision_reason"],
         )  # fmt: skip
-        return ClosedUserResponse(user_id=row["user_id"], closed_at=iso_of(row["deleted_at"]), closure=closure)
+        return ClosedUserResponse(
+            user_id=row["user_id"],
+            closed_at=iso_of(row["deleted_at"]),
+            closure=closure,
+            margin_accounts=await self._margin_accounts(user_id),
+        )
 
     async def require(self, user_id: str) -> None:
         """404 if there is no such user."""
@@ -135,14 +141,25 @@ class OperatedUsers:
             raise _unknown(user_id)
 
     async def balances(self, user_id: str) -> list[SideBySide]:
-        """The user's balances at the engine and in the ledger. 503 if neither responds."""
+        """The user's balances at the engine and in the ledger, and those of the margin account that is open.
+
+        503 if neither responds.
+        """
+        accounts = [user_id]
+        try:
+            accounts += [each.account_id for each in await store.margin_accounts(self._pool, user_id) if each.is_open]
+        except TRANSIENT_ERRORS as error:
+            log.warning("balances without the margin account", error=repr(error))
+        return [row for account in accounts for row in await self._balances_of(account)]
+
+    async def _balances_of(self, account: str) -> list[SideBySide]:
         engine = ledger = None
         try:
-            engine = [Held(row.asset, row.total, row.available) for row in await self._engine.balances(user_id)]
+            engine = [Held(row.asset, row.total, row.available) for row in await self._engine.balances(account)]
         except EngineError as error:
             log.warning("balances without the engine", error=str(error))
         try:
-            rows = await store.ledger_balances(self._pool, user_id)
+            rows = await store.ledger_balances(self._pool, account)
             ledger = [
                 Held(row["asset"], text_of(row["available"] + row["locked"]), text_of(row["available"])) for row in rows
             ]
@@ -150,7 +167,10 @@ class OperatedUsers:
             log.warning("balances without the ledger", error=repr(error))
         if engine is None and ledger is None:
             raise service_unavailable("balances cannot be read now")
-        return side_by_side(engine, ledger)
+        return side_by_side(account, engine, ledger)
+
+    async def _margin_accounts(self, user_id: str) -> list[str]:
+        return [each.account_id for each in await store.margin_accounts(self._pool, user_id)]
 
     async def notes(self, user_id: str, span: Span, limit: int, cursor: str | None) -> Page[NoteResponse]:
         """A page of notes about the user that were written in `span`, the newest first."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import rows_changed
@@ -30,7 +30,15 @@ _CLOSED = """
         AND kind = 'account_closure' AND status = 'approved'
     WHERE deleted_users.user_id = $1
 """
+_MARGIN_ACCOUNTS = "SELECT account_id, status FROM margin_accounts WHERE user_id = $1 ORDER BY created_at DESC"
 _LEDGER = "SELECT asset, available, locked FROM ledger_accounts WHERE user_id = $1 ORDER BY asset"
+
+
+class MarginAccount(NamedTuple):
+    """A margin account of a user. One at most is open."""
+
+    account_id: str
+    is_open: bool
 
 
 class LockKind(StrEnum):
@@ -162,6 +170,12 @@ async def set_limits(
     return before
 
 
-async def ledger_balances(pool: Pool, user_id: str) -> list[Any]:
-    """The user's accounts in the ledger, by asset."""
-    return list(await pool.fetch(_LEDGER, user_id))
+async def margin_accounts(pool: Pool, user_id: str) -> list[MarginAccount]:
+    """All margin accounts that the user has had, the newest first."""
+    rows = await pool.fetch(_MARGIN_ACCOUNTS, user_id)
+    return [MarginAccount(row["account_id"], row["status"] != "closed") for row in rows]
+
+
+async def ledger_balances(pool: Pool, account: str) -> list[Any]:
+    """What the ledger says of an account, by asset."""
+    return list(await pool.fetch(_LEDGER, account))
