@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from playwright.sync_api import Route, expect
@@ -33,6 +34,19 @@ def due(**times: int) -> Callable[[Route], None]:
         for work in report["works"]:
             work["dueAt"] = times[work["work"]]
         route.fulfill(response=response, json=report)
+
+    return answer
+
+
+def lacking(adjustments: int) -> Callable[[Route], None]:
+    """Answers with the platform's own report, in which the ledger lacks so many adjustments."""
+    counted = dict.fromkeys(("engineSequence", "rowsSequence", "accounts", "orders", "trades", "entries"), 1)
+    found = {"caughtUp": True, "unnamed": 0, "differences": [], "unbookedAdjustments": adjustments}
+
+    def answer(route: Route) -> None:
+        response = route.fetch()
+        outcome = {"at": 1_770_000_000_000, "startedBy": "admin", "report": counted | found}
+        route.fulfill(response=response, json=response.json() | {"reconcile": outcome})
 
     return answer
 
@@ -76,6 +90,36 @@ def test_the_button_compares_and_shows_the_differences_also_after_a_failed_compa
     console.assert_accessible("differences")
     console.page.set_viewport_size({"width": 390, "height": 844})
     console.assert_fits("differences, 390")
+
+
+def test_the_button_books_what_the_ledger_lacks_with_a_reason_and_shows_why_nothing_was_booked(
+    console: Console,
+) -> None:
+    asked: list[Any] = []
+    state = {"running": False, "failure": ""}
+
+    def book(route: Route) -> None:
+        asked.append((route.request.method, route.request.post_data_json))
+        state["failure"] = "request R1 waits for another person"
+        route.fulfill(status=202, json={})
+
+    # Others adjust on this platform, too: what is booked there would be theirs.
+    console.page.route("**/console/health.json", lacking(2))
+    console.page.route("**/console/bookings.json", lambda route: route.fulfill(json=state))
+    console.page.route("**/console/bookings", book)
+    console.open("/health", "Health")
+    expect(console.page.get_by_text("The ledger lacks 2 adjustments of the engine.")).to_be_visible()
+    console.page.get_by_role("button", name="Book them…").click()
+    dialog = console.dialog("Book 2 adjustments in the ledger?")
+    expect(dialog.get_by_role("button", name="Book them")).to_be_disabled()
+    dialog.get_by_label("Reason").fill("granted at the engine, ticket 4711")
+    console.assert_accessible("the dialog of a booking")
+    dialog.get_by_role("button", name="Book them").click()
+    expect(console.toast("The booking has begun")).to_be_visible()
+    assert asked == [("POST", {"reason": "granted at the engine, ticket 4711"})]
+    expect(console.page.get_by_text("Nothing was booked: request R1 waits for another person.")).to_be_visible()
+    # The page goes on asking, and an answer that is under way would fail in the next test.
+    console.page.unroute_all(behavior="wait")
 
 
 def test_the_timetable_shows_what_became_of_the_last_runs_and_what_is_due(

@@ -2,6 +2,8 @@
 
 import asyncio
 import getpass
+import re
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,6 +16,8 @@ from openspot.kit.log import configure_log
 if TYPE_CHECKING:
     from openspot.reconcile.outcome import Rebuilt
 
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 ledger_app = typer.Typer(no_args_is_help=True, help="Repair the ledger and the other mirrors of the engine.")
 
@@ -58,6 +62,14 @@ def _end_of_repair(
     return max(reconcile_after(settings, wait_s, command), 1 if rebuilt.problems else 0)
 
 
+def _is_address(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
 @ledger_app.command("book-adjustments")
 def book_adjustments(
     plan: Annotated[
@@ -65,6 +77,8 @@ def book_adjustments(
     ] = False,
     reason: Annotated[str, typer.Option(help="Why, for the operators' trail; needed unless --plan is given")] = "",
     operator: Annotated[str, typer.Option(help="In whose name; without it, your account of this machine")] = "",
+    address: Annotated[str, typer.Option(help="The address that the operator asked from; the console gives it")] = "",
+    request_id: Annotated[str, typer.Option(help="The id of the operator's request; the console gives it")] = "",
     wait: Annotated[float, typer.Option(help="Seconds that the mirrors get before the comparison", min=0)] = 30,
 ) -> None:
     """Book in the ledger what was adjusted at the engine alone. Then compare everything.
@@ -81,11 +95,17 @@ def book_adjustments(
 
     if not plan and not REASON_LENGTH_MIN <= len(reason) <= REASON_LENGTH_MAX:
         raise fail(f"--reason must have {REASON_LENGTH_MIN} to {REASON_LENGTH_MAX} characters", code=2)
+    if address and not _is_address(address):
+        raise fail("--address must be an IP address", code=2)
+    if request_id and not _REQUEST_ID.fullmatch(request_id):
+        raise fail("--request-id must have 1 to 64 letters, digits, - or _", code=2)
     settings = database_settings(RestEdgeSettings, 2)
     configure_log(settings.model_copy(update={"log_level": "ERROR"}), "book-adjustments")
     name = operator or f"shell:{getpass.getuser()}"
     try:
-        outcome = asyncio.run(book(settings, operator=name, reason=reason, is_plan=plan))
+        outcome = asyncio.run(
+            book(settings, operator=name, reason=reason, is_plan=plan, request_id=request_id, address=address)
+        )
     except NotRebuiltError as error:
         raise fail(str(error), code=2) from error
     waits = outcome.request_id is not None and not outcome.is_booked

@@ -133,11 +133,12 @@ class _Finder:
 
 
 async def book_adjustments(
-    settings: RestEdgeSettings, *, operator: str, reason: str, is_plan: bool
+    settings: RestEdgeSettings, *, operator: str, reason: str, is_plan: bool, request_id: str = "", address: str = ""
 ) -> BookedAdjustments:
     """Book every adjustment that the ledger lacks, or with `is_plan` only name them.
 
-    `operator` is a name as in the trail. Raises NotRebuiltError; then nothing was booked.
+    `operator` is a name as in the trail. `request_id` and `address` say which request of the operator this is, and from
+    where; a shell has neither. Raises NotRebuiltError; then nothing was booked.
     """
     prices = await _prices(settings)
     try:
@@ -156,7 +157,8 @@ async def book_adjustments(
                 problems=finder.problems,
             )
             if not is_plan and finder.items:
-                booking = _Booking(settings, Operator(operator, frozenset(), frozenset()), reason)
+                who = Operator(operator, frozenset(), frozenset())
+                booking = _Booking(settings, Acting(who, reason, request_id, address))
                 await booking.book(connection, finder.items, outcome)
             return outcome
     except EngineUnavailableError as error:
@@ -172,8 +174,8 @@ async def book_adjustments(
 class _Booking:
     """One run of one operator."""
 
-    def __init__(self, settings: RestEdgeSettings, operator: Operator, reason: str) -> None:
-        self._acting = Acting(operator, reason, "", "")
+    def __init__(self, settings: RestEdgeSettings, acting: Acting) -> None:
+        self._acting = acting
         self._bound_cents = settings.adjustment_alone_limit * CENTS
         self._settings = settings
 

@@ -34,11 +34,17 @@ class Booking(OperatorCommand):
         super().__init__("openspot ledger book-adjustments", data_dir, command, timeout_s, OUTCOMES)
         self._program = command
 
-    def book(self, operator: str, reason: str) -> bool:
-        """Start a run in the name of `operator`. False if one is under way."""
+    def book(self, operator: str, reason: str, *, address: str, request_id: str) -> bool:
+        """Start a run in the name of `operator`, who asked for it from `address`. False if one is under way."""
         if self.is_running:
             return False
-        self._command = (*self._program, f"--operator={operator}", f"--reason={reason}")
+        self._command = (
+            *self._program,
+            f"--operator={operator}",
+            f"--reason={reason}",
+            f"--address={address}",
+            f"--request-id={request_id}",
+        )
         return self.begin(operator)
 
     def state(self) -> bytes:

@@ -5,6 +5,7 @@ The console's require the token of an operator's session, and a permission. Anyb
 play a deposit, on platforms that have it.
 """
 
+import os
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 
@@ -13,13 +14,14 @@ from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp
 
+from openspot.domain.ids import short_id
 from openspot.http.policy import Permission
 from openspot.web_server.booking import BODY_BYTES_MAX, Booking, reason_in
 from openspot.web_server.bounded_body import BodyTooLargeError, request_body
 from openspot.web_server.custody_gateway import CustodyGateway, refusal
 from openspot.web_server.health_report import HealthReporter
 from openspot.web_server.operator_command import OperatorCommand, RunsError
-from openspot.web_server.operators import Operators, Refused, SilentError
+from openspot.web_server.operators import Operators, Refused, SilentError, address_of
 from openspot.web_server.public_status import PublicStatus
 from openspot.web_server.reconciliation import Reconciliation
 from openspot.web_server.reserves import Proving
@@ -30,6 +32,7 @@ from openspot.web_server.supervised import Supervised
 HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 DECISIONS = ("approvals", "rejection", "signatures")
 BULK_DECISIONS = ("bulk-approvals", "bulk-rejections")
+REQUEST_ID_LENGTH = 16
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -126,9 +129,11 @@ def console_routes(
             return refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, str(error))
         except ValueError as error:
             return refusal(HTTPStatus.BAD_REQUEST, str(error))
-        if not booking.book(operator.name, reason):
+        request_id = short_id(os.urandom(REQUEST_ID_LENGTH), REQUEST_ID_LENGTH)
+        if not booking.book(operator.name, reason, address=address_of(request), request_id=request_id):
             return refusal(HTTPStatus.CONFLICT, "adjustments are being booked already")
-        return Response(b"{}", HTTPStatus.ACCEPTED, media_type="application/json")
+        headers = {"X-Request-Id": request_id}
+        return Response(b"{}", HTTPStatus.ACCEPTED, headers, media_type="application/json")
 
     async def booking_state(request: Request) -> Response:
         refused = await operators.may_look(request, Permission.HEALTH_READ)

@@ -107,7 +107,7 @@ class Operators:
 
     async def acting(self, request: Request, permission: Permission) -> Operator | Refused:
         """The operator who calls, if it has the permission. Raises SilentError."""
-        token, address = _token(request), request.client.host if request.client else ""
+        token, address = _token(request), address_of(request)
         found = await (self._of_engine(token) if names_the_engine(token) else self._of_user(token, address))
         if isinstance(found, Refused):
             return found
@@ -128,6 +128,11 @@ class Operators:
 
     async def _of_user(self, token: str, address: str) -> Operator | Refused:
         return await self._users.find(token, address) if token else Refused(HTTPStatus.UNAUTHORIZED, NOT_LOGGED_IN)
+
+
+def address_of(request: Request) -> str:
+    """The address that the request came from; empty if nobody knows it."""
+    return request.client.host if request.client else ""
 
 
 def _token(request: Request) -> str:

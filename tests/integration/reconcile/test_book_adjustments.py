@@ -53,8 +53,9 @@ async def book(
     market: MirroredMarket, *, is_plan: bool = False, bound: int = ALONE, operator: str = "user:ada"
 ) -> BookedAdjustments:
     return await book_adjustments(
-        settings_of(market, bound), operator=operator, reason="the ledger lacks it", is_plan=is_plan
-    )
+        settings_of(market, bound), operator=operator, reason="the ledger lacks it", is_plan=is_plan,
+        request_id="Requ3st", address="192.0.2.7",
+    )  # fmt: skip
 
 
 def approver(market: MirroredMarket) -> PendingActions:
@@ -89,8 +90,11 @@ async def test_credits_and_debits_of_the_engine_alone_are_booked_once_and_the_co
     assert (await book(market)).adjustments == []
     after = await market.reconcile()
     assert (after.differences, after.adjustments, after.unbooked_adjustments) == ([], 3, 0)
-    rows = await market.pool.fetch("SELECT operator, reason FROM operator_actions WHERE action LIKE 'engine_adj%'")
-    assert [tuple(row) for row in rows] == [("user:ada", "the ledger lacks it")]
+    rows = await market.pool.fetch(
+        "SELECT operator_actions.operator, reason, request_id, address FROM operator_actions"
+        " JOIN operator_action_origins USING (entry_number) WHERE action LIKE 'engine_adj%'"
+    )
+    assert [tuple(row) for row in rows] == [("user:ada", "the ledger lacks it", "Requ3st", "192.0.2.7")]
     # A rebuild knows them, and mends what somebody does to them.
     assert (await rebuild(settings_of(market), is_plan=False)).total == 0
     await market.pool.execute("DELETE FROM ledger_entries WHERE entry_type = 'adjustment' AND amount = 7.5")

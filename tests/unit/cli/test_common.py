@@ -19,6 +19,20 @@ def test_a_reason_stays_on_one_line_however_narrow_the_terminal_is(
 
 
 @pytest.mark.parametrize(
+    ("given", "wrong"),
+    [
+        ("--address=somewhere", "--address must be an IP address"),
+        ("--request-id=a'b", "--request-id must have 1 to 64 letters, digits, - or _"),
+        (f"--request-id={'a' * 65}", "--request-id must have 1 to 64 letters, digits, - or _"),
+    ],
+)
+def test_a_booking_takes_no_origin_that_is_none(capsys: pytest.CaptureFixture[str], given: str, wrong: str) -> None:
+    outcome = CliRunner().invoke(app, ["ledger", "book-adjustments", "--reason=the ledger lacks it", given])
+    assert outcome.exit_code == 2
+    assert outcome.stderr + capsys.readouterr().err == f"openspot: {wrong}\n"
+
+
+@pytest.mark.parametrize(
     ("command", "code"),
     [
         ("reconcile", 2),

@@ -27,7 +27,7 @@ from openspot.web_server.reconciliation import Reconciliation
 from openspot.web_server.reserves import Proving
 from openspot.web_server.run_notes import RunNotes
 from openspot.web_server.supervised import Supervised
-from tests.support.asgi import ask
+from tests.support.asgi import Reply, ask
 from tests.support.edge_operators import engine_token, participant_in
 from tests.support.waiting import eventually, stretched
 
@@ -252,15 +252,18 @@ sys.exit(3)
 async def test_adjustments_are_booked_in_the_name_of_the_operator_and_the_command_says_why_not(
     console: Console,
 ) -> None:
+    async def asked(body: bytes, headers: Any = OPERATOR) -> Reply:
+        return await ask(console.application, "POST", "/console/bookings", headers=headers, body=body)
+
     async def book(body: bytes, headers: Any = OPERATOR) -> int:
-        reply = await ask(console.application, "POST", "/console/bookings", headers=headers, body=body)
-        return int(reply.status)
+        return (await asked(body, headers)).status
 
     assert await book(b'{"reason":"--plan"}', {}) == 401
     for wrong in (b"", b"{}", b'{"reason":"no"}', b'{"reason":"a\\u0000bc"}', b'{"reason":"why","operator":"user:x"}'):
         assert await book(wrong) == 400
     assert await book(b" " * 5000) == 413
-    assert await book(b'{"reason":"--plan"}') == 202
+    begun = await asked(b'{"reason":"--plan"}')
+    assert begun.status == 202
 
     async def is_idle() -> bool:
         return not console.booking.is_running
@@ -268,7 +271,10 @@ async def test_adjustments_are_booked_in_the_name_of_the_operator_and_the_comman
     await eventually(is_idle, 60)
     state = await ask(console.application, "GET", "/console/bookings.json", headers=OPERATOR)
     assert "exit code 3: ['--operator=engine:" in state.json["failure"]
-    assert "'--reason=--plan'" in state.json["failure"]
+    request_id = dict(begun.headers)[b"x-request-id"].decode()
+    assert len(request_id) == 16
+    given = f"'--reason=--plan', '--address=127.0.0.1', '--request-id={request_id}']"
+    assert state.json["failure"].endswith(given)
 
 
 @pytest.mark.parametrize("console", [("import time; time.sleep(600)", 600.0)], indirect=True)
