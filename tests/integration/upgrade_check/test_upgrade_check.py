@@ -23,7 +23,9 @@ from openspot.upgrade_check import databases
 from openspot.upgrade_check.check import check_upgrade, unknown_variables
 from openspot.upgrade_check.contents import TableContent, contents_of, lost
 from openspot.upgrade_check.report import UpgradeCheckError, UpgradeReport
+from tests.integration.backup.business import ROWS
 from tests.integration.upgrade_check.conftest import RELEASES, EarlierRelease
+from tests.integration.upgrade_check.test_make_release import BESIDE
 from tests.support import engine_client
 from tests.support.backups import state_at
 from tests.support.mirrored_market import MIRRORS, mirrored_market
@@ -32,8 +34,9 @@ from tests.support.waiting import until
 STATES = {
     "3896cd4": (157, 171, "1eed91425cd8d13ee5b3313c72fbab0d5d8daed84d63b95c86c6e0e3012350ea"),
     "4b93ed6": (156, 172, "8dc1ed578c7ffb4739e79bedea14c92be842368b268033f01659b71ad20d8a71"),
+    "ff4be40": (354, 466, "427d67341ce44c22f549e85ece595a26c69f4201ecedf2ce82868aa1941e71ce"),
 }
-"""Commands, events and state hash of each release, as its `openspot engine verify` printed them."""
+"""Commands, events and state hash of each release, as its own code printed them."""
 ALL = pytest.mark.parametrize("release", sorted(STATES), indirect=True, ids=str)
 BALANCES = "SELECT user_id, asset, available, locked FROM ledger_accounts ORDER BY user_id, asset"
 pytestmark = pytest.mark.proof
@@ -111,6 +114,19 @@ async def test_an_earlier_release_comes_up_with_the_same_state_and_balances_and_
             assert await market.differences() == []
     finally:
         await bus.close()
+
+
+@pytest.mark.parametrize("release", ["ff4be40"], indirect=True)
+async def test_what_people_did_is_there_after_the_upgrade(release: EarlierRelease) -> None:
+    upgrade(release.settings.database_url)
+    connection: Any = await asyncpg.connect(release.settings.database_url)
+    try:
+        found = {name: await connection.fetchval(query) for name, (query, _) in ROWS.items()}
+        assert found == {name: value for name, (_, value) in ROWS.items()}
+        for table, _ in BESIDE:
+            assert await connection.fetchval(f"SELECT count(*) FROM {table}"), table
+    finally:
+        await connection.close()
 
 
 def test_another_state_than_the_old_release_had_is_a_problem(release: EarlierRelease) -> None:
