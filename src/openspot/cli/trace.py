@@ -2,15 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from openspot.cli.common import console, fail, running_settings
 from openspot.kit.settings import Settings
-
-if TYPE_CHECKING:
-    pass
 
 TEXT_WIDTH, BAR_WIDTH_MIN = 64, 10
 """Columns of what stands beside the bars, and of the bars at least."""
