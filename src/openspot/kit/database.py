@@ -39,7 +39,7 @@ AWAY_ERRORS = (
     asyncpg.CrashShutdownError,
     ConnectionError,
 )
-"""What a statement raises while the server is away."""
+"""What a statement raises while the server is away. asyncpg raises an InterfaceError for misuse too: see `is_away`."""
 # Errors that end when the server is back. Each caller retries them, within its own bound.
 TRANSIENT_ERRORS = (
     *AWAY_ERRORS,
@@ -51,8 +51,25 @@ TRANSIENT_ERRORS = (
 )
 
 
+_CLOSED = "connection is closed"
+_RELEASED = "released back to the pool"
+"""asyncpg says this of a connection that was lost while it was lent, and of one that is used after its return."""
+
+
 class DatabaseUnavailableError(Exception):
     """The database does not answer."""
+
+
+def is_away(error: BaseException) -> bool:
+    """Whether a statement raised this while the server is away, and not because asyncpg was used wrongly."""
+    if isinstance(error, asyncpg.InterfaceError):
+        return str(error.args[0]).endswith((_CLOSED, _RELEASED))
+    return isinstance(error, AWAY_ERRORS)
+
+
+def may_be_misuse(error: BaseException) -> bool:
+    """Whether a fault of the program raises the same as a server that is away."""
+    return isinstance(error, asyncpg.InterfaceError) and str(error.args[0]).endswith(_RELEASED)
 
 
 def _noted(method: Method, *, leaves_open: bool = False) -> Method:

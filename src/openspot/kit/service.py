@@ -29,7 +29,14 @@ class StatedFaultError(Exception):
 
 
 class NotStartedError(Exception):
-    """Database or bus went away while a service was starting. Its supervisor starts it again."""
+    """Database or bus went away while a service was starting. Its supervisor starts it again.
+
+    `shows_place` says that a fault of the program raises the same, so that the log needs the place.
+    """
+
+    def __init__(self, text: str, *, shows_place: bool = False) -> None:
+        super().__init__(text)
+        self.shows_place = shows_place
 
 
 def run_service(name: str, main: ServiceMain, settings: Settings) -> int:
@@ -59,7 +66,7 @@ async def _run(name: str, main: ServiceMain, settings: Settings) -> int:
     try:
         await main(settings, stop)
     except NotStartedError as error:
-        log.error("not started", error=str(error))
+        log.error("not started", error=str(error), exc_info=error.shows_place)
         return 1
     except StatedFaultError as error:
         log.error("ended by a fault", error=str(error))

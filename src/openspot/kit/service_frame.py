@@ -37,9 +37,6 @@ log = get_logger("service")
 FINISH_S_MAX = 5.0
 """At a stop, the work that finishes by itself gets this many seconds in all. Then it is cancelled."""
 
-AWAY_ERRORS = (database.DatabaseUnavailableError, *database.AWAY_ERRORS, BusError)
-"""What is raised while database or bus are away."""
-
 Part = TypeVar("Part")
 
 
@@ -105,8 +102,9 @@ class ServiceFrame:
             # The error has been logged already, and raised if the service was waiting for it.
             self._failure.exception()
         await self._stack.__aexit__(kind, error, trace)
-        if isinstance(error, AWAY_ERRORS) and not self._has_started:
-            raise NotStartedError(f"{type(error).__name__}: {error}") from error
+        if error is not None and _is_away(error) and not self._has_started:
+            text = f"{type(error).__name__}: {error}"
+            raise NotStartedError(text, shows_place=database.may_be_misuse(error)) from error
 
     def at_end(self, end: Callable[[], Awaitable[object] | None]) -> None:
         """Call `end` when the service ends, before the parts that were created earlier end. `end` may be async."""
@@ -193,6 +191,11 @@ class ServiceFrame:
 
     def _work_checks(self) -> dict[str, Check]:
         return {name: _failing(reason) for name, reason in self._failed_work.items()}
+
+
+def _is_away(error: BaseException) -> bool:
+    """Whether this is raised while database or bus are away."""
+    return isinstance(error, database.DatabaseUnavailableError | BusError) or database.is_away(error)
 
 
 async def _called(end: Callable[[], Awaitable[object] | None]) -> None:

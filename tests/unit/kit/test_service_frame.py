@@ -1,11 +1,14 @@
 """The frame of a service: its work is watched, its parts end in order, and its health knows both."""
 
 import asyncio
+import re
 from typing import Any
 
+import asyncpg
 import pytest
+from structlog.testing import capture_logs
 
-from openspot.kit import service_frame
+from openspot.kit import service, service_frame
 from openspot.kit.bus import BusUnavailableError
 from openspot.kit.service import NotStartedError
 from openspot.kit.service_frame import ServiceFrame
@@ -143,17 +146,60 @@ async def test_a_fault_at_the_start_ends_what_was_made_until_then() -> None:
     assert log.lines == ["writer ends", "client closes"]
 
 
-@pytest.mark.parametrize("error", [ConnectionRefusedError(111, "Connection refused"), BusUnavailableError("no bucket")])
+LOST = [
+    ConnectionRefusedError(111, "Connection refused"),
+    BusUnavailableError("no bucket"),
+    # What asyncpg 0.32 raises for a connection that it has lost.
+    asyncpg.InterfaceError("connection is closed"),
+    asyncpg.InterfaceError("cannot call Transaction.start(): the underlying connection is closed"),
+    asyncpg.InterfaceError("cannot perform operation: connection is closed"),
+]
+RETURNED = asyncpg.InterfaceError("cannot call Connection.execute(): connection has been released back to the pool")
+MISUSES = [
+    asyncpg.InterfaceError("cannot perform operation: another operation is in progress"),
+    asyncpg.InterfaceError("cannot start; the transaction is already started"),
+    asyncpg.InterfaceError("the server expects 1 argument for this query, 2 were passed"),
+    asyncpg.InterfaceError("pool is not initialized"),
+]
+
+
+@pytest.mark.parametrize("error", LOST)
 async def test_a_service_whose_database_or_bus_goes_away_while_it_starts_says_that_it_has_not_started(
     error: Exception,
 ) -> None:
     log = Log()
-    with pytest.raises(NotStartedError, match=f"{type(error).__name__}: .*{error.args[-1]}") as raised:
+    with pytest.raises(NotStartedError, match=re.escape(f"{type(error).__name__}: {error}")) as raised:
         async with ServiceFrame("test", Settings(), asyncio.Event()) as frame:
             frame.at_end(lambda: log.note("its parts end"))
             raise error
-    assert raised.value.__cause__ is error
+    assert raised.value.__cause__ is error and not raised.value.shows_place
     assert log.lines == ["its parts end"]
+
+
+@pytest.mark.parametrize("error", MISUSES)
+async def test_a_statement_that_is_used_wrongly_while_a_service_starts_is_a_fault_of_the_program(
+    error: Exception,
+) -> None:
+    with pytest.raises(type(error)) as raised:
+        async with ServiceFrame("test", Settings(), asyncio.Event()):
+            raise error
+    assert raised.value is error
+
+
+@pytest.mark.parametrize(("error", "shows_place"), [(RETURNED, True), (LOST[2], False)])
+async def test_a_connection_that_was_lost_or_is_used_after_its_return_is_told_with_its_place(
+    error: Exception, shows_place: bool
+) -> None:
+    async def main(settings: Settings, stop: asyncio.Event) -> None:
+        async with ServiceFrame("test", settings, stop):
+            raise error
+
+    with capture_logs() as lines:
+        assert await service._run("test", main, Settings()) == 1
+    told = f"InterfaceError: {error}"
+    assert lines[-1] == {
+        "module": "service", "event": "not started", "error": told, "exc_info": shows_place, "log_level": "error",
+    }  # fmt: skip
 
 
 async def test_what_fails_later_or_for_another_reason_stays_a_fault() -> None:
