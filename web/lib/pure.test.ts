@@ -3,7 +3,7 @@ import { formatBytes, formatCount, formatDuration, formatRate, parseCount, plura
 import { isLoopback, isOffline } from "./network.ts";
 import { readPageConfig } from "./pageConfig.ts";
 import { clampPage, pageCount, pageRange } from "./paging.ts";
-import { appendSample, axisTicks, nearestIndex, ratesOf, ticksAround } from "./series.ts";
+import { appendSample, axisTicks, nearestIndex, ratesOf, runsOf, ticksAround } from "./series.ts";
 import { findShortcut } from "./shortcuts.ts";
 import { createStore } from "./store.ts";
 import { contrast, dark, light, SHAPE_PAIRS, TEXT_PAIRS } from "./theme/tokens.ts";
@@ -153,6 +153,18 @@ describe("series", () => {
     const points = [0, 10, 20].map((time) => ({ at: time, value: 0 }));
     expect([nearestIndex(points, -5), nearestIndex(points, 14), nearestIndex(points, 99)]).toEqual([0, 1, 2]);
     expect(nearestIndex([], 5)).toBe(-1);
+  });
+
+  it("breaks a line where a value is not known", () => {
+    const points = [null, 1, 2, null, null, 3, null].map((value, at) => ({ at, value }));
+    expect(runsOf(points).map((run) => run.map(({ at, value }) => [at, value]))).toEqual([
+      [
+        [1, 1],
+        [2, 2],
+      ],
+      [[5, 3]],
+    ]);
+    expect(runsOf([])).toEqual([]);
   });
 });
 

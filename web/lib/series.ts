@@ -6,6 +6,27 @@ export interface Point {
   value: number;
 }
 
+/** A point of a graph, whose value may be unknown. */
+export interface GraphPoint {
+  /** Milliseconds since 1970. */
+  at: number;
+  value: number | null;
+}
+
+/** The points that a line goes through without a break, each run of known values by itself. */
+export function runsOf(points: readonly GraphPoint[]): Point[][] {
+  const runs: Point[][] = [];
+  let isBroken = true;
+  for (const { at, value } of points) {
+    if (value !== null) {
+      if (isBroken) runs.push([]);
+      runs.at(-1)?.push({ at, value });
+    }
+    isBroken = value === null;
+  }
+  return runs;
+}
+
 /** `samples` with one more, and without those that are older than `span` or beyond `limit`. */
 export function appendSample<Sample extends { at: number }>(
   samples: readonly Sample[],
@@ -55,7 +76,7 @@ export function ticksAround(values: readonly number[], count: number): number[] 
 }
 
 /** The index of the point nearest to a time, or −1 of none. Points are in order of time. */
-export function nearestIndex(points: readonly Point[], at: number): number {
+export function nearestIndex(points: readonly { at: number }[], at: number): number {
   let best = -1;
   let distance = Infinity;
   points.forEach((point, index) => {

@@ -2,7 +2,7 @@ import { useElementSize } from "@mantine/hooks";
 import { type KeyboardEvent, type PointerEvent, useId, useState } from "react";
 import { t } from "../language.ts";
 import { useZone } from "../preferences.ts";
-import { nearestIndex, type Point, ticksAround } from "../series.ts";
+import { type GraphPoint, nearestIndex, type Point, runsOf, ticksAround } from "../series.ts";
 import { formatClock } from "../time.ts";
 import { Card } from "./Card.tsx";
 import classes from "./TimeSeries.module.css";
@@ -22,7 +22,8 @@ interface TimeSeriesProps {
   title: string;
   /** What a value is: "per second". */
   unit: string;
-  points: readonly Point[];
+  /** The line breaks at a point without a value. */
+  points: readonly GraphPoint[];
   /** Milliseconds that the graph shows, up to `until`. */
   span: number;
   until: number;
@@ -51,29 +52,28 @@ export function TimeSeries({
   const zone = useZone();
   const gradient = useId();
   const [readAt, setReadAt] = useState<number | null>(null);
-  const last = points.at(-1);
   const readIndex = readAt === null ? -1 : nearestIndex(points, readAt);
-  const read = points[readIndex] ?? last;
+  const read = points[readIndex] ?? points.at(-1);
+  const readText = read?.value == null ? null : format(read.value);
+  const runs = runsOf(points);
 
   const inner = {
     width: Math.max(0, width - MARGIN.left - MARGIN.right),
     height: HEIGHT - MARGIN.top - MARGIN.bottom,
   };
   const ticks = ticksAround(
-    points.map(({ value }) => value),
+    runs.flat().map(({ value }) => value),
     TICKS,
   );
   const [bottom, top] = [ticks[0] ?? 0, ticks.at(-1) ?? 1];
   const x = (at: number) => MARGIN.left + inner.width * (1 - (until - at) / span);
   const y = (value: number) => MARGIN.top + inner.height * (1 - (value - bottom) / (top - bottom));
-  const line = points.map(
-    ({ at, value }, index) => `${index ? "L" : "M"}${x(at).toFixed(1)},${y(value).toFixed(1)}`,
-  );
-  const first = points[0];
-  const area =
-    first && last
-      ? `${line.join("")}L${x(last.at).toFixed(1)},${y(0)}L${x(first.at).toFixed(1)},${y(0)}Z`
-      : undefined;
+  const position = ({ at, value }: Point) => `${x(at).toFixed(1)},${y(value).toFixed(1)}`;
+  const lines = runs.map((run) => ({
+    // A line to where it begins is a dot: a run of one point is seen, too.
+    line: `M${run.map(position).join("L")}${run.length === 1 ? "h0" : ""}`,
+    base: `L${x(run.at(-1)?.at ?? 0).toFixed(1)},${y(0)}L${x(run[0]?.at ?? 0).toFixed(1)},${y(0)}Z`,
+  }));
   const labels = Math.max(1, Math.floor(inner.width / TIME_LABEL_WIDTH));
   const times = Array.from({ length: labels + 1 }, (_, index) => until - span + (span * index) / labels);
 
@@ -100,7 +100,7 @@ export function TimeSeries({
       <div className={classes.head}>
         <h3 className={classes.title}>{title}</h3>
         <span className={`figures ${classes.value ?? ""}`}>
-          {read ? format(read.value) : "–"} <span className={classes.unit}>{unit}</span>
+          {readText ?? "–"} <span className={classes.unit}>{unit}</span>
         </span>
       </div>
       <div
@@ -114,9 +114,9 @@ export function TimeSeries({
         aria-valuemax={Math.max(0, points.length - 1)}
         aria-valuenow={readIndex === -1 ? Math.max(0, points.length - 1) : readIndex}
         aria-valuetext={
-          read
+          read && readText !== null
             ? t("{format} {unit} at {formatAt}", {
-                format: format(read.value),
+                format: readText,
                 unit,
                 formatAt: formatAt(read.at, zone),
               })
@@ -159,8 +159,8 @@ export function TimeSeries({
               {formatAt(time, zone)}
             </text>
           ))}
-          {area && <path d={area} fill={`url(#${gradient})`} />}
-          <path d={line.join("")} className={classes.line} />
+          <path d={lines.map(({ line, base }) => line + base).join("")} fill={`url(#${gradient})`} />
+          <path d={lines.map(({ line }) => line).join("")} className={classes.line} />
           {marks
             .filter(({ at }) => at >= until - span && at <= until)
             .map(({ at, isIn }, index) => (
@@ -174,11 +174,13 @@ export function TimeSeries({
           {read && readIndex !== -1 && (
             <line className={classes.cursor} x1={x(read.at)} x2={x(read.at)} y1={MARGIN.top} y2={y(bottom)} />
           )}
-          {read && <circle className={classes.point} cx={x(read.at)} cy={y(read.value)} r={3.5} />}
+          {read?.value != null && (
+            <circle className={classes.point} cx={x(read.at)} cy={y(read.value)} r={3.5} />
+          )}
         </svg>
         {read && readIndex !== -1 && (
           <span className={`figures ${classes.tip ?? ""}`}>
-            {formatAt(read.at, zone)} · {format(read.value)}
+            {formatAt(read.at, zone)} · {readText ?? "–"}
           </span>
         )}
       </div>

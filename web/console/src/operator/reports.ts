@@ -1,7 +1,7 @@
 /** Reports at the REST edge, and the proofs of reserves that the web server makes. */
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { nearestNumber } from "#lib/arithmetic.ts";
-import type { Point } from "#lib/series.ts";
+import type { GraphPoint } from "#lib/series.ts";
 import { type Edge, returned, type Schemas, useEdge } from "./client.ts";
 import { callWebServer } from "./webServer.ts";
 
@@ -40,19 +40,52 @@ export function beginOf(period: string): number {
   return Date.parse(`${period.length === 7 ? `${period}-01` : period}T00:00:00Z`);
 }
 
-/** The sum of a figure in each period, for a picture: a picture needs no exact digits. */
-export function pointsOf<Row extends { period: string }>(
-  rows: readonly Row[],
-  figure: (row: Row) => string | number,
-): Point[] {
-  const sums = new Map<number, number>();
+/** What a picture draws of a row, null where that is not known, and of a period that has no row. */
+interface Figure {
+  of: (row: ReportRow) => string | number | null;
+  absent: number | null;
+}
+
+const FIGURES: Record<ReportName, Figure> = {
+  fees: { of: (row) => (row as FeeRow).total, absent: 0 },
+  volumes: { of: (row) => (row as VolumeRow).quote, absent: 0 },
+  users: { of: (row) => (row as UserRow).active, absent: null },
+  balances: { of: (row) => (row as BalanceRow).balance, absent: 0 },
+  reserves: { of: (row) => (row as ReserveRow).ratio, absent: null },
+};
+
+/**
+ * The sum of a report's figures in each period of a span that has begun by `today`, for a picture: a picture needs no
+ * exact digits. Without any row there is no asset or market that they could be of, and no point.
+ */
+export function pointsOf(
+  name: ReportName,
+  rows: readonly ReportRow[],
+  span: ReportSpan,
+  today: string,
+): GraphPoint[] {
+  if (rows.length === 0) return [];
+  const { of, absent } = FIGURES[name];
+  const sums = new Map<string, number | null>();
   for (const row of rows) {
-    const at = beginOf(row.period);
-    const value = figure(row);
-    const number = typeof value === "number" ? value : nearestNumber(value);
-    sums.set(at, (sums.get(at) ?? 0) + number);
+    const figure = of(row);
+    const value = typeof figure === "string" ? nearestNumber(figure) : figure;
+    const sum = sums.get(row.period) ?? null;
+    sums.set(row.period, value === null ? sum : (sum ?? 0) + value);
   }
-  return [...sums].map(([at, value]) => ({ at, value })).sort((a, b) => a.at - b.at);
+  for (const period of periodsOf(span, today)) if (!sums.has(period)) sums.set(period, absent);
+  return [...sums]
+    .map(([period, value]) => ({ at: beginOf(period), value }))
+    .sort((a, b) => a.at - b.at);
+}
+
+/** The periods of a span, as far as they have begun. */
+function periodsOf({ from, to, by }: ReportSpan, today: string): string[] {
+  const until = Math.min(beginOf(to), beginOf(today));
+  const periods = new Set<string>();
+  for (let at = beginOf(from); at <= until; at += DAY_MS)
+    periods.add(dayOf(at).slice(0, by === "month" ? 7 : 10));
+  return [...periods];
 }
 
 /** The rows of the newest period, in which at least one asset is not covered. */
@@ -61,28 +94,36 @@ export function uncovered(rows: readonly ReserveRow[]): ReserveRow[] {
   return rows.filter(({ period, covered }) => period === newest && covered === false);
 }
 
+/** The rows of a report, with the span that they are of: while another one is fetched, the one before is shown. */
 export function useReport(name: ReportName, span: ReportSpan) {
   const { rest } = useEdge();
-  return useQuery<ReportRow[]>({
+  return useQuery<{ rows: ReportRow[]; span: ReportSpan }>({
     queryKey: ["reports", name, span],
-    queryFn: ({ signal }) => {
-      const given = { params: { query: span }, signal };
-      switch (name) {
-        case "fees":
-          return returned(rest.GET("/api/v1/operator/reports/fees", given));
-        case "volumes":
-          return returned(rest.GET("/api/v1/operator/reports/volumes", given));
-        case "users":
-          return returned(rest.GET("/api/v1/operator/reports/users", given));
-        case "balances":
-          return returned(rest.GET("/api/v1/operator/reports/balances", given));
-        case "reserves":
-          return returned(rest.GET("/api/v1/operator/reports/reserves", given));
-      }
-    },
+    queryFn: async ({ signal }) => ({ rows: await readRows(rest, name, span, signal), span }),
     refetchInterval: INTERVAL_MS,
     placeholderData: (before, query) => (query?.queryKey[1] === name ? keepPreviousData(before) : undefined),
   });
+}
+
+function readRows(
+  rest: Edge["rest"],
+  name: ReportName,
+  span: ReportSpan,
+  signal: AbortSignal,
+): Promise<ReportRow[]> {
+  const given = { params: { query: span }, signal };
+  switch (name) {
+    case "fees":
+      return returned(rest.GET("/api/v1/operator/reports/fees", given));
+    case "volumes":
+      return returned(rest.GET("/api/v1/operator/reports/volumes", given));
+    case "users":
+      return returned(rest.GET("/api/v1/operator/reports/users", given));
+    case "balances":
+      return returned(rest.GET("/api/v1/operator/reports/balances", given));
+    case "reserves":
+      return returned(rest.GET("/api/v1/operator/reports/reserves", given));
+  }
 }
 
 /** What was proved, the newest first. */

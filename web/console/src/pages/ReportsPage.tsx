@@ -54,7 +54,7 @@ interface Report {
   rowId: (row: ReportRow) => string;
   /** Which rows a picture can be of: those of one asset or market. */
   choiceOf: ((row: ReportRow) => string) | null;
-  figure: (row: ReportRow) => string | number;
+  /** Of the figure in the picture. */
   unit: string;
 }
 
@@ -109,7 +109,6 @@ const REPORTS: Record<ReportName, Report> = {
     ),
     rowId: (row) => `${(row as FeeRow).account} ${(row as FeeRow).asset}`,
     choiceOf: (row) => (row as FeeRow).asset,
-    figure: (row) => (row as FeeRow).total,
     unit: "moved",
   },
   volumes: {
@@ -133,7 +132,6 @@ const REPORTS: Record<ReportName, Report> = {
     ),
     rowId: (row) => (row as VolumeRow).symbol,
     choiceOf: (row) => (row as VolumeRow).symbol,
-    figure: (row) => (row as VolumeRow).quote,
     unit: "of the quote asset",
   },
   users: {
@@ -147,7 +145,6 @@ const REPORTS: Record<ReportName, Report> = {
     }),
     rowId: () => "",
     choiceOf: null,
-    figure: (row) => (row as UserRow).active,
     unit: "active",
   },
   balances: {
@@ -164,7 +161,6 @@ const REPORTS: Record<ReportName, Report> = {
     ),
     rowId: (row) => `${(row as BalanceRow).account} ${(row as BalanceRow).asset}`,
     choiceOf: (row) => `${(row as BalanceRow).account} ${(row as BalanceRow).asset}`,
-    figure: (row) => (row as BalanceRow).balance,
     unit: "held",
   },
   reserves: {
@@ -201,7 +197,6 @@ const REPORTS: Record<ReportName, Report> = {
     ),
     rowId: (row) => (row as ReserveRow).asset,
     choiceOf: (row) => (row as ReserveRow).asset,
-    figure: (row) => (row as ReserveRow).ratio ?? 0,
     unit: "reserves by liabilities",
   },
 };
@@ -284,7 +279,7 @@ function ReportTable({ name, span, filters }: { name: ReportName; span: ReportSp
   const can = useCan();
   const [isSaving, setSaving] = useState(false);
   const [format, setFormat] = useState<FileFormat>("csv");
-  const rows = query.data;
+  const rows = query.data?.rows;
   const short = name === "reserves" ? uncovered((rows ?? []) as ReserveRow[]) : [];
   return (
     <>
@@ -293,7 +288,7 @@ function ReportTable({ name, span, filters }: { name: ReportName; span: ReportSp
           Custody holds less than users are owed of {short.map(({ asset }) => asset).join(", ")}.
         </WarningNote>
       )}
-      <Picture report={report} rows={rows ?? []} span={span} />
+      <Picture name={name} rows={rows ?? []} span={query.data?.span ?? span} />
       <Card flush>
         <DataTable
           label={report.title}
@@ -349,13 +344,23 @@ function ReportTable({ name, span, filters }: { name: ReportName; span: ReportSp
 const withMinus = (figure: string) => figure.replace("-", "−");
 
 /** The report's figures over time, of the asset or market that is chosen. */
-function Picture({ report, rows, span }: { report: Report; rows: readonly ReportRow[]; span: ReportSpan }) {
+function Picture({
+  name,
+  rows,
+  span,
+}: {
+  name: ReportName;
+  rows: readonly ReportRow[];
+  span: ReportSpan;
+}) {
+  const report = REPORTS[name];
   const [chosen, setChosen] = useState<string | null>(null);
   const { choiceOf } = report;
   const choices = choiceOf ? [...new Set(rows.map(choiceOf))].sort() : [];
   const choice = choices.find((known) => known === chosen) ?? choices[0] ?? null;
   const shown = choiceOf ? rows.filter((row) => choiceOf(row) === choice) : rows;
-  const points = pointsOf(shown, report.figure);
+  const today = lastDays(useNow(60_000)).to;
+  const points = pointsOf(name, shown, span, today);
   // A month stands at its first day, which may be before the first day of the report.
   const since = Math.min(beginOf(span.from), points[0]?.at ?? Infinity);
   const until = Math.max(beginOf(span.to), points.at(-1)?.at ?? 0);
