@@ -4,10 +4,17 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Locator, Route, expect
 
 from tests.support.console import Console
 from tests.support.operator import Operator
+
+
+def schedule_of(operator: Operator, symbol: str) -> list[tuple[str, int]]:
+    """The statuses that the engine lets a market get by itself, each with its time in milliseconds since 1970."""
+    return [
+        (entry["status"], entry["at"]) for entry in operator.admin("GET", f"/listings/{symbol}")["terms"]["schedule"]
+    ]
 
 
 @pytest.mark.proof
@@ -159,7 +166,7 @@ def test_a_market_of_margin_is_scheduled_first_and_the_dialog_says_who_needs_it(
     ask("Delist the market")
     expect(dialog.get_by_text("Its delisting has to be scheduled first")).to_be_visible()
     console.assert_accessible("a delisting")
-    dialog.get_by_label("Later, at").fill(f"{datetime.now(UTC) + timedelta(days=30):%Y-%m-%dT%H:%M}")
+    dialog.get_by_label("Later, at", exact=True).fill(f"{datetime.now(UTC) + timedelta(days=30):%Y-%m-%dT%H:%M}")
     ask("Schedule the delisting")
     expect(console.toast("The delisting of SOL-BRL is scheduled")).to_be_visible()
     row = console.row("Markets", "SOL-BRL")
@@ -180,4 +187,72 @@ def test_a_market_of_margin_is_scheduled_first_and_the_dialog_says_who_needs_it(
     ask("Delist the market")
     expect(dialog.get_by_text("Margin accounts still need this market")).to_be_visible()
     expect(dialog.get_by_text(message)).to_be_visible()
-    operator.admin("PATCH", "/listings/SOL-BRL", {"schedule": [], "reason": "it stays"})
+    dialog.get_by_role("button", name="Keep the market").click()
+
+    console.act("SOL-BRL", "Change times…")
+    dialog = console.dialog("Change the times of SOL-BRL?")
+    dialog.get_by_role("button", name="Empty Delisting from").click()
+    dialog.get_by_role("textbox", name="Reason").fill("it stays")
+    dialog.get_by_role("button", name="Change the times").click()
+    expect(row).not_to_contain_text("Delisting")
+    assert schedule_of(operator, "SOL-BRL") == []
+
+
+@pytest.mark.proof
+def test_the_times_of_a_market_are_changed_and_taken_back(console: Console, operator: Operator) -> None:
+    symbol = operator.list_for_traders("TIMED", status="announced")
+    days = [f"{datetime.now(UTC) + timedelta(days=number):%Y-%m-%dT12:00}" for number in range(1, 6)]
+    console.open("/listings", "Listings")
+    console.act(symbol, "Change times…")
+    dialog = console.dialog(f"Change the times of {symbol}?")
+    change = dialog.get_by_role("button", name="Change the times")
+
+    def field(name: str) -> Locator:
+        return dialog.get_by_label(f"{name} from", exact=True)
+
+    dialog.get_by_role("textbox", name="Reason").fill("the makers come later")
+    field("Post-only").fill("2020-01-01T00:00")
+    expect(dialog.get_by_text("It must be in the future.")).to_be_visible()
+    field("Post-only").fill(days[1])
+    field("Auction").fill(days[0])
+    expect(dialog.get_by_text("It must be after Post-only.")).to_be_visible()
+    expect(change).to_be_disabled()
+    console.assert_accessible("times with a fault")
+    field("Auction").fill(days[2])
+    field("Open").fill(days[3])
+    # A time that is half typed is not taken for none.
+    field("Open").focus()
+    console.page.keyboard.press("Backspace")
+    expect(dialog.get_by_text("Complete the date and the time, or empty the field.")).to_be_visible()
+    expect(change).to_be_disabled()
+    field("Open").fill(days[3])
+    # A colleague was faster: the dialog shows that, and keeps what is typed.
+    at = int(datetime.fromisoformat(f"{days[4]}Z").timestamp() * 1000)
+    colleague = {"schedule": [{"status": "delisting", "at": at}], "reason": "the coin ends"}
+    operator.admin("PATCH", f"/listings/{symbol}", colleague)
+    console.expect_complaint("status of 409")
+    change.click()
+    expect(dialog.get_by_text("Somebody has changed the market meanwhile")).to_be_visible()
+    expect(field("Delisting")).to_have_value(days[4])
+    expect(field("Open")).to_have_value(days[3])
+    change.click()
+    expect(console.toast(f"The times of {symbol} are changed")).to_be_visible()
+    row = console.row("Markets", symbol)
+    expect(row).to_contain_text("Post-only")
+    assert [status for status, _ in schedule_of(operator, symbol)] == ["post-only", "auction", "open", "delisting"]
+
+    console.act(symbol, "Delist…")
+    delisting = console.dialog(f"Delist {symbol}?")
+    delisting.get_by_label("Later, at", exact=True).fill(days[3])
+    comparison = delisting.get_by_role("row", name="Delisting")
+    expect(comparison).to_contain_text(f"{days[4].replace('T', ' ')} UTC")
+    delisting.get_by_role("button", name="Keep the market").click()
+
+    console.act(symbol, "Change times…")
+    for status in ("Post-only", "Auction", "Delisting"):
+        dialog.get_by_role("button", name=f"Empty {status} from").click()
+    dialog.get_by_role("textbox", name="Reason").fill("it opens at once")
+    change.click()
+    expect(row).not_to_contain_text("Post-only")
+    at = int(datetime.fromisoformat(f"{days[3]}Z").timestamp() * 1000)
+    assert schedule_of(operator, symbol) == [("open", at)]

@@ -121,7 +121,7 @@ class Operator:
         symbol: str = self.admin("POST", "/symbols", body)["symbol"]
         return symbol
 
-    def list_for_traders(self, base: str) -> str:
+    def list_for_traders(self, base: str, status: str = "open") -> str:
         """Make a currency and its market in USD with the terms that routers need, and return the symbol.
 
         Prices have two places and quantities four. The other services learn of the market a moment later. Raises
@@ -141,7 +141,7 @@ class Operator:
             "notionalMax": "1000000",
             "deviationBpsMax": 2000,
             "slippageBpsMax": 100,
-            "status": "open",
+            "status": status,
             "reason": "a test trades here",
         }
         symbol: str = self.admin("POST", "/listings", terms)["symbol"]

@@ -1,5 +1,6 @@
 import { Button } from "@mantine/core";
 import {
+  CalendarIcon,
   ClockIcon,
   GiftIcon,
   HistoryIcon,
@@ -33,6 +34,7 @@ import { CancelMarketOrdersDialog } from "../parts/CancelMarketOrdersDialog.tsx"
 import { DelistingDialog, ListingChangeDialog, OpeningDialog } from "../parts/ListingDialogs.tsx";
 import { MarketPhaseDialog } from "../parts/MarketPhaseDialog.tsx";
 import { MarketStatusBadge } from "../parts/MarketStatusBadge.tsx";
+import { MarketTimesDialog } from "../parts/MarketTimesDialog.tsx";
 import { OffersDialog } from "../parts/OffersDialog.tsx";
 
 const COLUMNS: readonly Column<MarketListing>[] = [
@@ -109,13 +111,14 @@ function PresentPhase({ market: { active, phase, phaseCause, phaseEndsAt } }: { 
 }
 
 interface Asked {
-  kind: "change" | "offers" | "open" | "cancel" | "delist";
+  kind: "change" | "times" | "offers" | "open" | "cancel" | "delist";
   market: MarketListing;
   terms: MarketTerms;
 }
 
 const DIALOGS = {
   change: ListingChangeDialog,
+  times: MarketTimesDialog,
   offers: OffersDialog,
   open: OpeningDialog,
   cancel: CancelMarketOrdersDialog,
@@ -187,6 +190,14 @@ export function ListingsPage() {
                 icon: <PencilIcon />,
                 disabledReason: without("symbols.update"),
                 onClick: ask("change"),
+              },
+              {
+                label: "Change times…",
+                icon: <CalendarIcon />,
+                disabledReason:
+                  without("symbols.update") ??
+                  (terms && !canDelist(terms.status) ? "It is delisted. No time can follow." : undefined),
+                onClick: ask("times"),
               },
               {
                 label: "Change offers…",

@@ -21,7 +21,9 @@ import {
   useOpening,
   usePresentMarket,
 } from "../operator/listings.ts";
+import { shownTime, timesOf } from "../operator/marketTimes.ts";
 import { useActingName, useCan } from "../operator/session.ts";
+import { UtcTimeField } from "./UtcTimeField.tsx";
 
 interface ListingDialogProps {
   market: MarketListing;
@@ -208,8 +210,9 @@ export function OpeningDialog({ market, terms, onClose }: ListingDialogProps) {
 /** Delist a market, or schedule that. */
 export function DelistingDialog({ market, terms, onClose }: ListingDialogProps) {
   const [from, setFrom] = useState("");
+  const [isUnfinished, setUnfinished] = useState(false);
   const can = useCan();
-  const isLater = from !== "";
+  const isLater = from !== "" || isUnfinished;
   const delisting = useDelisting(market.symbol, () => {
     onClose();
     toastDone(`${market.symbol} is being delisted`, "The engine cancels its open orders.");
@@ -219,15 +222,20 @@ export function DelistingDialog({ market, terms, onClose }: ListingDialogProps) 
     toastDone(`The delisting of ${market.symbol} is scheduled`);
   });
   const present = usePresentMarket(market.symbol, scheduling.error) ?? market;
-  const schedule = delistingSchedule((present.terms ?? terms).schedule, from);
+  const known = (present.terms ?? terms).schedule;
+  const schedule = delistingSchedule(known, from);
+  const scheduled = shownTime(timesOf(known).delisting);
   return (
     <ConfirmDialog
       title={`Delist ${market.symbol}?`}
       operator={useActingName()}
       comparisons={[
         isLater
-          ? { name: "Delisting", before: "none", after: `${from.replace("T", " ")} UTC` }
+          ? { name: "Delisting", before: scheduled, after: shownTime(from) }
           : { name: "Status", before: STATUSES[terms.status].title, after: "Delisting" },
+        ...(!isLater && known.length > 0
+          ? [{ name: "Schedule", before: `${known.length} to come`, after: "none" }]
+          : []),
       ]}
       asksReason
       reasonLengthMin={REASON_LENGTH_MIN}
@@ -250,13 +258,15 @@ export function DelistingDialog({ market, terms, onClose }: ListingDialogProps) 
       on margin takes nothing new that needs it. Such a market does not end by itself at that time. Margin is
       asked when you delist it.
       {can("symbols.update") && (
-        <TextInput
-          type="datetime-local"
+        <UtcTimeField
           label="Later, at"
           description="In UTC. Empty: now."
-          mt="sm"
           value={from}
-          onChange={({ currentTarget }) => setFrom(currentTarget.value)}
+          fault={isLater && schedule === null ? "A date and a time are needed." : undefined}
+          onValue={(value, isHalf) => {
+            setFrom(value);
+            setUnfinished(isHalf);
+          }}
         />
       )}
     </ConfirmDialog>
