@@ -13,6 +13,7 @@ import pyarrow.parquet
 import pytest
 from playwright.sync_api import expect
 
+from openspot.http.lists import encode_cursor
 from openspot.up.child_platform import ChildPlatform
 from tests.support.console import OPPOSITE_LOOKS, Console
 from tests.support.own_thread import in_own_thread
@@ -121,6 +122,19 @@ def test_a_view_of_one_users_page_opens_on_that_of_another(
     expect(console.heading(other.email)).to_be_visible()
     expect(page.get_by_text("No movements", exact=True)).to_be_visible()
     expect(page.get_by_label("From", exact=True)).to_have_value(BEFORE)
+
+
+def test_a_view_opens_at_the_beginning_of_its_list(console: Console, platform: ChildPlatform) -> None:
+    page, view = console.page, f"Own {secrets.token_hex(4)}"
+    console.open(f"/trail?first=2020-01-01&after={encode_cursor([3])}", "Audit trail")
+    console.save_view(view)
+    query = "SELECT query FROM operator_views WHERE name = $1"
+    assert stored(platform, query, view) == "first=2020-01-01"
+    # As views were saved before.
+    stored(platform, "UPDATE operator_views SET query = query || '&after=3' WHERE name = $1 RETURNING query", view)
+    console.open("/trail", "Audit trail")
+    console.open_view(view)
+    expect(page).to_have_url(re.compile(r"/trail\?first=2020-01-01$"))
 
 
 def test_the_treasury_is_kept_as_a_view(console: Console, platform: ChildPlatform) -> None:

@@ -9,6 +9,7 @@ import { toastDone } from "#lib/components/toasts.tsx";
 import { explainIfAny } from "../engine/messages.ts";
 import { returned, type Schemas, useEdge } from "../operator/client.ts";
 import { useActingName } from "../operator/session.ts";
+import { withoutPlace } from "./savedQuery.ts";
 
 type View = Schemas["ViewResponse"];
 export type ViewPage = View["page"];
@@ -18,7 +19,7 @@ export function SavedViews({ page }: { page: ViewPage }) {
   const { rest } = useEdge();
   const client = useQueryClient();
   const [location, navigate] = useLocation();
-  const search = useSearch();
+  const search = withoutPlace(useSearch());
   const [isSaving, setSaving] = useState(false);
   const views = useQuery({
     queryKey: ["views"],
@@ -31,7 +32,7 @@ export function SavedViews({ page }: { page: ViewPage }) {
     onSettled: () => client.invalidateQueries({ queryKey: ["views"] }),
   });
   const own = views.data?.filter((view) => view.page === page) ?? [];
-  const opened = own.find(({ query }) => query === search);
+  const opened = own.find(({ query }) => withoutPlace(query) === search);
   return (
     <>
       <Menu position="bottom-end">
@@ -45,7 +46,11 @@ export function SavedViews({ page }: { page: ViewPage }) {
             <Menu.Item
               key={view.id}
               leftSection={<BookmarkIcon />}
-              onClick={() => navigate(view.query === "" ? location : `${location}?${view.query}`)}
+              onClick={() => {
+                // Views of before may have a place in the list, too.
+                const query = withoutPlace(view.query);
+                navigate(query === "" ? location : `${location}?${query}`);
+              }}
             >
               {view.name}
             </Menu.Item>
