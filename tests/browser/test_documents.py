@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from openspot.http.operators import OperatorRole
+from openspot.up.child_platform import ChildPlatform
 from tests.support.console import OPPOSITE_LOOKS, Console
+from tests.support.console_operators import log_in_with
 from tests.support.money_user import BASIC_INFORMATION
 from tests.support.sample_documents import pdf, picture
 from tests.support.trading_screen import Exchange, NewWindow, Trader, TradingScreen
@@ -66,12 +69,28 @@ def test_a_user_uploads_documents_and_an_operator_sees_them_and_decides(
         dialog.get_by_role("button", name="Save: Proof of address, bill.pdf").click()
     assert Path(saving.value.path()).read_bytes() == bill.read_bytes()
     console.look_over("a verification with documents", OPPOSITE_LOOKS)
+    expect(dialog).to_contain_text("Ada Lovelace, born 1990-12-10")
     dialog.get_by_role("combobox", name="Decision").click()
     console.page.get_by_role("option", name="Approve", exact=True).click()
     dialog.get_by_role("textbox", name="Reason", exact=True).fill("passport and bill match")
     dialog.get_by_role("button", name="Approve").click()
     expect(console.toast("Decided")).to_be_visible()
     expect(screen.page.get_by_role("heading", name="Nothing is left to do")).to_be_visible()
+
+
+def test_an_auditor_reads_what_a_user_stated_and_decides_nothing(
+    exchange: Exchange, visitor: Console, platform: ChildPlatform
+) -> None:
+    trader = begin_check(exchange, "audited@example.com")
+    log_in_with(visitor, platform, OperatorRole.AUDITOR, page=f"/verifications?user={trader.user_id}")
+    visitor.page.get_by_role("button", name=f"Actions for {trader.user_id}", exact=True).click()
+    expect(visitor.page.get_by_role("menuitem", name="Open and decide…")).to_be_disabled()
+    visitor.page.get_by_role("menuitem", name="Look at it…").click()
+    dialog = visitor.dialog("Verification of the user")
+    expect(dialog).to_contain_text("Ada Lovelace, born 1990-12-10")
+    expect(dialog).to_contain_text("12 Square, SW1Y 4JH London, GB")
+    expect(dialog.get_by_text("The user has uploaded no documents.")).to_be_visible()
+    visitor.look_over("a verification that is read alone", OPPOSITE_LOOKS)
 
 
 def test_a_file_that_is_none_is_named_and_a_document_is_withdrawn_with_the_keyboard(

@@ -126,7 +126,7 @@ export function VerificationsPage() {
               onClick: () => setDecided(row),
             },
             {
-              label: "Look at the documents…",
+              label: "Look at it…",
               icon: <FileIcon />,
               onClick: () => setLookedAt(row.userId),
             },

@@ -5,7 +5,7 @@ import { explain } from "../engine/messages.ts";
 import { returned } from "../operator/client.ts";
 import { type QueuedVerification, useVerification } from "../people/queries.ts";
 import { ReasonDialog } from "./ReasonDialog.tsx";
-import { VerificationDocuments } from "./VerificationDocuments.tsx";
+import { VerificationDocuments, VerificationInformation } from "./VerificationDocuments.tsx";
 import { DECISIONS, LEVELS } from "./verificationChoices.ts";
 
 /** What a user stated, and the decision on it. */
@@ -14,7 +14,6 @@ export function VerificationDialog({ row, onClose }: { row: QueuedVerification; 
   const query = useVerification(userId);
   const [decision, setDecision] = useState<(typeof DECISIONS)[number]["value"] | null>(null);
   const [level, setLevel] = useState<(typeof LEVELS)[number]["value"]>("verified");
-  const stated = query.data?.information;
   // The edge refuses the decision if the user has exchanged them since, or states something else.
   const seen = query.data?.documents.filter((each) => each.isOfThisCheck).map(({ sha256 }) => sha256);
   const chosen = DECISIONS.find(({ value }) => value === decision);
@@ -43,15 +42,12 @@ export function VerificationDialog({ row, onClose }: { row: QueuedVerification; 
       onClose={onClose}
     >
       {query.error && <ProblemNote problem={explain(query.error)} />}
-      {stated && (
-        <p>
-          {stated.firstName} {stated.lastName}, born {stated.dateOfBirth}
-          <br />
-          {stated.street}, {stated.postalCode} {stated.city}, {stated.country}
-        </p>
+      {query.data && (
+        <>
+          <VerificationInformation stated={query.data.information} />
+          <VerificationDocuments userId={userId} documents={query.data.documents} />
+        </>
       )}
-      {query.data && !stated && <p>The user has stated nothing.</p>}
-      {query.data && <VerificationDocuments userId={userId} documents={query.data.documents} />}
       <p>
         {row.reference === null ? "No check has begun." : `The check has the reference ${row.reference}.`} The
         audit trail notes that you opened this, and which documents the decision was based on.

@@ -12,6 +12,7 @@ import { useVerification } from "../people/queries.ts";
 import classes from "./VerificationDocuments.module.css";
 
 type OperatedDocument = Schemas["OperatedDocumentResponse"];
+type Verification = Schemas["VerificationResponse"];
 
 const KINDS: Readonly<Record<OperatedDocument["kind"], string>> = {
   identity_front: "Identity document, front",
@@ -25,6 +26,18 @@ const REASON_LENGTH_MAX = 200;
 /** A picture is drawn with at most so many pixels a side. */
 const SIDE_MAX = 2400;
 const CLOSE = { "aria-label": "Close" };
+
+/** What a user stated. */
+export function VerificationInformation({ stated }: { stated: Verification["information"] }) {
+  if (stated === null) return <p>The user has stated nothing.</p>;
+  return (
+    <p>
+      {stated.firstName} {stated.lastName}, born {stated.dateOfBirth}
+      <br />
+      {stated.street}, {stated.postalCode} {stated.city}, {stated.country}
+    </p>
+  );
+}
 
 /** The documents of a user, each shown or saved when it is asked for. The trail notes each look, with the reason. */
 export function VerificationDocuments({
@@ -126,9 +139,14 @@ export function VerificationDocumentsDialog({ userId, onClose }: { userId: strin
   const query = useVerification(userId);
   const problem = explainIfAny(query.error);
   return (
-    <Dialog title="Documents of the verification" size="lg" closeButtonProps={CLOSE} onClose={onClose}>
+    <Dialog title="Verification of the user" size="lg" closeButtonProps={CLOSE} onClose={onClose}>
       {problem && <ErrorState problem={problem} />}
-      {query.data && <VerificationDocuments userId={userId} documents={query.data.documents} />}
+      {query.data && (
+        <>
+          <VerificationInformation stated={query.data.information} />
+          <VerificationDocuments userId={userId} documents={query.data.documents} />
+        </>
+      )}
     </Dialog>
   );
 }
