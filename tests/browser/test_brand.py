@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from openspot.up.child_platform import ChildPlatform
 from tests.browser.conftest import serving_platform
@@ -58,14 +58,11 @@ def pages_url(branded: ChildPlatform) -> str:
     return str(branded.settings.web_url)
 
 
-def has_the_logo(page: Page) -> bool:
-    """Whether the operator's picture stands in the header, and is a picture."""
-    loaded = (
-        page.get_by_role("banner")
-        .locator("img")
-        .evaluate_all("images => images.some(image => image.src.endsWith('/brand/logo.svg') && image.naturalWidth > 0)")
-    )
-    return bool(loaded)
+def expect_the_logo(place: Locator) -> None:
+    """Wait until the operator's picture stands there, and fail if it is none."""
+    logo = place.locator("img[src$='/brand/logo.svg']")
+    expect(logo).to_be_visible()
+    logo.evaluate("image => image.decode()")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -77,7 +74,7 @@ def test_the_trading_screen_has_name_logo_colours_links_and_legal_texts(
     screen.go("/markets", "Markets")
     expect(page).to_have_title(re.compile(NAME))
     expect(page.get_by_role("link", name=f"{NAME}, markets")).to_be_visible()
-    assert has_the_logo(page)
+    expect_the_logo(page.get_by_role("banner"))
     assert "OpenSpot" not in page.locator("body").inner_text()
     button = page.get_by_role("link", name="Register", exact=True)
     expect(button).to_have_css("background-color", FILLED[scheme])
@@ -95,6 +92,8 @@ def test_the_console_has_name_and_logo(page: Page, pages_url: str, tmp_path: Pat
     console = Console(page, pages_url)
     page.goto(f"{pages_url}/console")
     expect(page).to_have_title(re.compile(NAME))
+    expect(console.heading(f"{NAME} console")).to_be_visible()
+    expect_the_logo(page.locator("body"))
     page.screenshot(path=tmp_path / "brand-console.png")
     assert "OpenSpot" not in page.locator("body").inner_text()
     console.assert_quiet()
