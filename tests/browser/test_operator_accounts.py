@@ -32,6 +32,7 @@ def test_an_auditor_reads_participants_and_balances_and_changes_nothing(
     expect(visitor.row("Participants", platform.settings.admin_id).first).to_contain_text("SUPER_ADMIN")
     expect(page.get_by_role("link", name="New participant")).to_have_count(0)
     visitor.look_over("participants of an operator", OPPOSITE_LOOKS)
+    assert trader in visitor.save_as_file("participants.csv").read_text()
     page.get_by_role("textbox", name="Open by participant id").fill(trader)
     page.get_by_role("textbox", name="Open by participant id").press("Enter")
     expect(visitor.heading(trader)).to_be_visible()

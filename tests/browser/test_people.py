@@ -258,6 +258,10 @@ def test_money_of_the_house_moves_and_a_level_is_set(console: Console, operator:
     expect(console.row("House accounts", "house:insurance", "USDC", "Below its level")).to_be_visible()
     console.act("house:insurance USDC", "Show movements")
     expect(console.row("Movements of house:insurance", "treasury")).to_be_visible()
+    file = console.save_as_file("house_entries.csv", button="Save the movements as a file")
+    assert "treasury" in file.read_text()
+    console.page.get_by_label("Last day", exact=True).fill("2020-01-01")
+    expect(console.page.get_by_text("Nothing moved then")).to_be_visible()
 
 
 @pytest.mark.proof

@@ -153,9 +153,16 @@ class Console:
         menu.press("Escape")
         expect(menu).to_be_hidden()
 
-    def save_as_file(self, name: str, title: str = "Save the list as a file?", *, form: str = "CSV") -> Path:
+    def save_as_file(
+        self,
+        name: str,
+        title: str = "Save the list as a file?",
+        *,
+        form: str = "CSV",
+        button: str = "Save as a file",
+    ) -> Path:
         """Save the list on the screen with the dialog of that title, and return the file that the browser saved."""
-        self.page.get_by_role("button", name="Save as a file").click()
+        self.page.get_by_role("button", name=button).click()
         dialog = self.dialog(title)
         dialog.get_by_role("textbox", name="Reason").fill("yearly audit")
         dialog.get_by_text(form, exact=True).click()

@@ -77,7 +77,10 @@ async def test_views_belong_to_their_operator_and_are_bounded(edge: RestClient, 
     assert [row["name"] for row in (await edge("GET", "/operator/views")).body] == ["Large ones"]
     assert (await bob("GET", "/operator/views")).body == []
     assert (await bob("DELETE", f"/operator/views/{saved.body['id']}")).code == "VIEW_NOT_FOUND"
-    for page, query in (("user", "tab=notes&from=2026-01-01"), ("treasury", "tab=outside"), ("reports", "by=month")):
+    for page, query in (
+        ("user", "tab=notes&from=2026-01-01"), ("treasury", "tab=outside"), ("reports", "by=month"),
+        ("risk", "participant=eve"), ("access", "word=risk"), ("participant", "tab=risk"),
+    ):  # fmt: skip
         other = await bob("POST", "/operator/views", {"page": page, "name": "Mine", "query": query})
         assert (other.status, other.body["page"], other.body["query"]) == (201, page, query)
     bad_names, bad_queries = (" ", "x" * 65, 1), ("a b", "x" * 1025)

@@ -1,5 +1,7 @@
 """Participants as operators of the edge see them: who reads their risk, who freezes one, what the trail keeps."""
 
+import csv
+import io
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,6 +13,7 @@ import pytest
 from openspot.http.operators import PERMISSIONS, OperatorRole
 from openspot.http.policy import Permission
 from openspot.kit.settings import Settings
+from openspot.rest_edge.operators import exports
 from tests.support.edge_operators import link_owners, make_operator
 from tests.support.engine_client import EngineClient, running_engine
 from tests.support.rest_client import RestClient, running_edge
@@ -141,3 +144,31 @@ async def test_while_the_engine_is_silent_503_says_so(settings: Settings, pool: 
         for method, path, body in (*(("GET", path, None) for path in paths), ("PUT", FREEZE, BECAUSE)):
             refused = await edge(method, path, body)
             assert (refused.status, refused.code) == (503, "SERVICE_UNAVAILABLE")
+
+
+async def test_an_auditor_saves_every_participant_once_as_a_file(
+    settings: Settings, pool: asyncpg.Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exports, "ROWS_AT_A_TIME", 2)
+    async with operated(settings, pool, OperatorRole.AUDITOR) as (edge, engine):
+        for name in ("bob", "carol", "dora"):
+            await engine.fund(name, USD="1")
+        listed = (await edge("GET", "/operator/participants?limit=1000")).body["participants"]
+        reply = await edge("GET", "/operator/participants/all/export?reason=yearly%20audit")
+        rows = list(csv.DictReader(io.StringIO(reply.body)))
+        names = [row["participantId"] for row in listed]
+        assert {"alice", "bob", "carol", "dora"} <= set(names)
+        assert [row["participant_id"] for row in rows] == names
+        assert rows[names.index("alice")]["state"] == "active"
+        assert rows[0].keys() == {"participant_id", "state", "name", "type", "stp_mode", "created_at", "freezable"}
+        entry = await pool.fetchrow("SELECT action, reason FROM operator_actions WHERE subject_id = 'participants'")
+        assert entry is not None
+        assert tuple(entry) == ("participants.exported", "yearly audit")
+        assert (await edge("GET", "/operator/participants/all/export")).status == 400
+
+
+async def test_market_operations_sees_participants_and_saves_no_file(settings: Settings, pool: asyncpg.Pool) -> None:
+    async with operated(settings, pool, OperatorRole.MARKET_OPERATIONS) as (edge, _):
+        assert (await edge("GET", "/operator/participants")).status == 200
+        refused = await edge("GET", "/operator/participants/all/export?reason=curious")
+        assert (refused.status, refused.code) == (403, "PERMISSION_MISSING")

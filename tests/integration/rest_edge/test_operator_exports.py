@@ -40,6 +40,7 @@ LISTS = (
     Listed("requests", "requests", "id", "id"),
     Listed("adjustments", "adjustments", "id", "id"),
     Listed("treasury/transfers", "house_transfers", "id", "id"),
+    Listed("treasury/accounts/house:insurance/entries", "house_entries", "id", "id"),
     Listed("users/eve/orders", "orders", "orderId", "order_id"),
     Listed("users/eve/trades", "trades", "tradeId", "trade_id"),
     Listed("users/eve/transactions", "transactions", "transactionId", "transaction_id"),
@@ -80,7 +81,12 @@ async def fill(pool: asyncpg.Pool) -> None:
                 pool, "ledger_entries", {"user_id": owner}, transaction_id=f"entry-{owner}-{number}", created_at=at,
                 asset="BTC", amount="-0.000000000000000001", balance="2.5", reference_id=FORMULA,
             )  # fmt: skip
-    for owner in ("eve", "bob"):
+        for owner in ("house:insurance", "house:rewards"):
+            await insert(
+                pool, "ledger_entries", {"user_id": owner}, transaction_id=f"entry-{owner}-{number}", created_at=at,
+                asset="BTC", amount="-0.000000000000000001", balance="2.5", reference_id=FORMULA,
+            )  # fmt: skip
+    for owner in ("eve", "bob", "house:insurance", "house:rewards"):
         await insert(pool, "ledger_accounts", {"user_id": owner}, asset="BTC")
     for number in range(1, ROWS + 1):
         at = f"2026-01-0{number}T12:00:00Z"
@@ -198,6 +204,8 @@ async def test_files_have_exact_amounts_moments_and_what_a_row_has_several_of(
     assert (trade["executed_at"], trade["side"], trade["sequence"]) == (noon, "buy", 1)
     entry = await oldest("users/eve/transactions")
     assert (entry["created_at"], entry["amount"], entry["balance"]) == (noon, Decimal("-1e-18"), Decimal("2.5"))
+    moved = await oldest("treasury/accounts/house:insurance/entries")
+    assert (moved["created_at"], moved["amount"], moved["balance"]) == (noon, Decimal("-1e-18"), Decimal("2.5"))
     happened = await oldest("users/x1/activity")
     assert (happened["created_at"], happened["kind"], happened["user_agent"]) == (noon, "logged_in", FORMULA)
     note = await oldest("users/x1/notes")

@@ -11,6 +11,7 @@ from openspot.deposit.deposit import deposit
 from openspot.kit.bus import Bus
 from openspot.kit.settings import Settings
 from openspot.rest_edge.operators import people
+from openspot.rest_edge.operators.spans import Span
 from openspot.rest_edge.operators.treasury import store
 from tests.support.edge_operators import link_owners
 from tests.support.histories import LIMIT, RecordingPool, plan_of
@@ -126,7 +127,8 @@ async def _together(ada: RestClient, bob: RestClient, cas: RestClient) -> None:
     assert [(row["kind"], row["amount"], row["balance"]) for row in entries] == [
         ("treasury", "-30", "260"), ("treasury", "200", "290"),
     ]  # fmt: skip
-    assert (await ada("GET", "/operator/treasury/accounts/house:nobody/entries")).code == "HOUSE_ACCOUNT_NOT_FOUND"
+    for path in ("house:nobody/entries", "house:nobody/entries/export?reason=yearly%20audit"):
+        assert (await ada("GET", f"/operator/treasury/accounts/{path}")).code == "HOUSE_ACCOUNT_NOT_FOUND"
     assert (await ada("GET", f"{MOVE}/nothing")).code == "HOUSE_TRANSFER_NOT_FOUND"
 
 
@@ -199,7 +201,7 @@ async def test_a_page_of_a_house_accounts_entries_reads_what_it_shows(pool: asyn
     )
     await pool.execute("ANALYZE ledger_entries")
     recording = RecordingPool(pool)
-    assert len(await store.entries(recording, "house:insurance", LIMIT, 10_000)) == LIMIT
+    assert len(await store.entries(recording, "house:insurance", Span(), LIMIT, 10_000)) == LIMIT
     async with pool.acquire() as connection:
         for mode in ("force_custom_plan", "force_generic_plan"):
             nodes = [

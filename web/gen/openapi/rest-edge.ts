@@ -2972,6 +2972,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/operator/participants/all/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The engine's participants as a file, in the order in which their accounts were made
+         * @description Only an operator with the permission `users.export` may call it. The `standard` limits count the request.
+         */
+        get: operations["export_operated_participants"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operator/participants/{participantId}": {
         parameters: {
             query?: never;
@@ -4192,6 +4212,26 @@ export interface paths {
          * @description Only an operator with the permission `balances.read_all` may call it. The `standard` limits count the request.
          */
         get: operations["list_house_entries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operator/treasury/accounts/{account}/entries/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What moved on an account of the house without a trade as a file, newest first
+         * @description Only an operator with the permission `balances.export` may call it. The `standard` limits count the request.
+         */
+        get: operations["export_house_entries"];
         put?: never;
         post?: never;
         delete?: never;
@@ -9892,7 +9932,7 @@ export interface components {
          */
         ViewBody: {
             /** @enum {string} */
-            page: "users" | "verifications" | "approvals" | "adjustments" | "deposits" | "all-withdrawals" | "payments" | "plans" | "withdrawals" | "orders" | "trades" | "all-orders" | "all-trades" | "balances" | "trail" | "treasury" | "reports" | "user";
+            page: "users" | "verifications" | "approvals" | "adjustments" | "deposits" | "all-withdrawals" | "payments" | "plans" | "withdrawals" | "orders" | "trades" | "all-orders" | "all-trades" | "balances" | "trail" | "treasury" | "reports" | "user" | "risk" | "access" | "participant";
             name: string;
             query: string;
         };
@@ -9903,7 +9943,7 @@ export interface components {
         ViewResponse: {
             id: string;
             /** @enum {string} */
-            page: "users" | "verifications" | "approvals" | "adjustments" | "deposits" | "all-withdrawals" | "payments" | "plans" | "withdrawals" | "orders" | "trades" | "all-orders" | "all-trades" | "balances" | "trail" | "treasury" | "reports" | "user";
+            page: "users" | "verifications" | "approvals" | "adjustments" | "deposits" | "all-withdrawals" | "payments" | "plans" | "withdrawals" | "orders" | "trades" | "all-orders" | "all-trades" | "balances" | "trail" | "treasury" | "reports" | "user" | "risk" | "access" | "participant";
             name: string;
             query: string;
             /** Format: date-time */
@@ -24605,6 +24645,78 @@ export interface operations {
             };
         };
     };
+    export_operated_participants: {
+        parameters: {
+            query: {
+                /** @description Why the file is made; the trail keeps it */
+                reason: string;
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "text/csv": string;
+                    "application/vnd.apache.parquet": string;
+                };
+            };
+            /** @description a parameter is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the engine does not respond */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     get_operated_participant: {
         parameters: {
             query?: never;
@@ -30528,6 +30640,10 @@ export interface operations {
                 limit?: number;
                 /** @description Where to go on: `X-Next-Cursor` of the page before */
                 cursor?: string | null;
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
             };
             header?: never;
             path: {
@@ -30550,6 +30666,94 @@ export interface operations {
                 };
             };
             /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the house has no such account: HOUSE_ACCOUNT_NOT_FOUND */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description overloaded, or something that the service needs does not respond: nothing was done */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    export_house_entries: {
+        parameters: {
+            query: {
+                /** @description The first moment */
+                from?: (string) | null;
+                /** @description The first moment that is too late */
+                to?: (string) | null;
+                /** @description Why the file is made; the trail keeps it */
+                reason: string;
+                /** @description What the file is written as */
+                format?: components["schemas"]["FileFormat"];
+            };
+            header?: never;
+            path: {
+                /** @description Account of the house */
+                account: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "text/csv": string;
+                    "application/vnd.apache.parquet": string;
+                };
+            };
+            /** @description a parameter is not valid */
             400: {
                 headers: {
                     [name: string]: unknown;

@@ -113,7 +113,7 @@ def operator_routes(prefix: str, services: OperatorServices) -> list[Router]:
         router,
         trail_routes(prefix, services),
         operator_market_routes(prefix, services.markets),
-        *participant_routes(prefix, services.participants),
+        *participant_routes(prefix, services.participants, services.exports),
         coin_network_routes(prefix, services.coins),
         pause_routes(prefix, services.pauses),
         report_routes(prefix, services.reports),

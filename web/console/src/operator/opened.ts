@@ -11,7 +11,7 @@ export const OPENED: Readonly<Record<string, readonly string[]>> = {
   "trades.export": ["/all-orders", "/all-trades", "/users"],
   "participants.read": ["/participants"],
   "users.read": ["/approvals", "/users"],
-  "users.export": ["/approvals", "/users", "/verifications"],
+  "users.export": ["/approvals", "/participants", "/users", "/verifications"],
   "users.annotate": ["/users"],
   "users.lock_login": ["/users"],
   "users.lock_withdrawals": ["/users"],

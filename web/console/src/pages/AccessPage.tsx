@@ -12,6 +12,7 @@ import { OPENED } from "../operator/opened.ts";
 import { useRoles } from "../operator/queries.ts";
 import { ROLES } from "../operator/roles.ts";
 import { ChoiceFilter, FilterBar, TextFilter } from "../parts/filters.tsx";
+import { SavedViews } from "../parts/SavedViews.tsx";
 import classes from "./AccessPage.module.css";
 
 const EVERY_PAGE = "*";
@@ -50,7 +51,7 @@ export function AccessPage() {
   const count = groups.reduce((sum, { permissions }) => sum + permissions.length, 0);
   return (
     <>
-      <PageHeader title="Types and permissions">
+      <PageHeader title="Types and permissions" actions={<SavedViews page="access" />}>
         The {PARTICIPANT_TYPES.length} types of participants, the {ROLES.length} roles of operators, and the
         permissions of each.
       </PageHeader>

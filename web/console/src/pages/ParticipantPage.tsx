@@ -22,6 +22,7 @@ import { ChoiceFilter, FilterBar, StatusFilter } from "../parts/filters.tsx";
 import { FreezeDialog, freezeFault } from "../parts/FreezeDialog.tsx";
 import { OrdersTable } from "../parts/OrdersTable.tsx";
 import { RiskTable } from "../parts/RiskTable.tsx";
+import { SavedViews } from "../parts/SavedViews.tsx";
 import { seenByAdministrator, type SeenParticipant } from "../parts/seenParticipant.ts";
 import { StpModeDialog } from "../parts/StpModeDialog.tsx";
 import { TradesTable } from "../parts/TradesTable.tsx";
@@ -83,6 +84,7 @@ export function ParticipantPage({ participantId }: { participantId: string }) {
         actions={
           participant && (
             <>
+              <SavedViews page="participant" />
               {hasEngine && (
                 <Button component={Link} href={adjusting.path} variant="default" leftSection={<DiffIcon />}>
                   {adjusting.title}

@@ -19,6 +19,7 @@ import { FreezeState } from "../parts/badges.tsx";
 import { FilterBar, TextFilter } from "../parts/filters.tsx";
 import { ActivationDialog, useActivationFault } from "../parts/ActivationDialog.tsx";
 import { freezeAction, FreezeDialog } from "../parts/FreezeDialog.tsx";
+import { SaveAsFile } from "../parts/SaveAsFile.tsx";
 import { seenByAdministrator, type SeenParticipant } from "../parts/seenParticipant.ts";
 import { ParticipantLink } from "../parts/ParticipantLink.tsx";
 
@@ -51,11 +52,21 @@ export function ParticipantsPage() {
       <PageHeader
         title="Participants"
         actions={
-          hasEngine && (
-            <Button component={Link} href="/participants/new" leftSection={<PersonAddIcon />}>
-              New participant
-            </Button>
-          )
+          <>
+            {isOperated && (
+              <SaveAsFile
+                path="participants/all"
+                name="participants"
+                needs="users.export"
+                given={{}}
+              />
+            )}
+            {hasEngine && (
+              <Button component={Link} href="/participants/new" leftSection={<PersonAddIcon />}>
+                New participant
+              </Button>
+            )}
+          </>
         }
       >
         Everybody who has an account in the engine, in the order in which the accounts were made.

@@ -3,13 +3,14 @@ import { PageHeader } from "#lib/components/PageHeader.tsx";
 import { useUrlState } from "#lib/urlState.ts";
 import { FilterBar, TextFilter } from "../parts/filters.tsx";
 import { RiskTable } from "../parts/RiskTable.tsx";
+import { SavedViews } from "../parts/SavedViews.tsx";
 
 export function RiskPage() {
   const url = useUrlState();
   const participantId = url.parameter("participant");
   return (
     <>
-      <PageHeader title="Risk">
+      <PageHeader title="Risk" actions={<SavedViews page="risk" />}>
         How much of each balance is locked by open orders. From 90 % on a bar changes its colour.
       </PageHeader>
       <Card flush>

@@ -1,4 +1,4 @@
-import { Button, Stack, Tabs } from "@mantine/core";
+import { Button, Group, Stack, Tabs } from "@mantine/core";
 import { ArrowSwitchIcon, BellIcon, ListUnorderedIcon, SignInIcon, XIcon } from "@primer/octicons-react";
 import { useState } from "react";
 import { Amount } from "#lib/components/Amount.tsx";
@@ -13,7 +13,7 @@ import { useUrlState } from "#lib/urlState.ts";
 import { explainIfAny } from "../engine/messages.ts";
 import { useCan } from "../operator/session.ts";
 import { DayFilters, NO_DAYS } from "../parts/DayFilters.tsx";
-import { FilterBar } from "../parts/filters.tsx";
+import { DayFilter, FilterBar } from "../parts/filters.tsx";
 import { FlowDialog } from "../parts/FlowDialog.tsx";
 import { HouseFlows } from "../parts/HouseFlows.tsx";
 import { AdjustmentBadge } from "../parts/PersonBadges.tsx";
@@ -134,7 +134,8 @@ export function TreasuryPage() {
   const query = useHouseAccounts();
   const can = useCan();
   const [asked, setAsked] = useState<Asked | null>(null);
-  const [shown, setShown] = useState<string | null>(null);
+  const url = useUrlState();
+  const shown = /^house:[a-z]{1,40}$/.exec(url.parameter("movements"))?.[0];
   const lacks = can("balances.transfer") ? undefined : LACKS;
   const close = () => setAsked(null);
   return (
@@ -183,13 +184,13 @@ export function TreasuryPage() {
                 {
                   label: "Show movements",
                   icon: <ListUnorderedIcon />,
-                  onClick: () => setShown(row.account.account),
+                  onClick: () => url.change({ movements: row.account.account }),
                 },
               ];
             }}
           />
         </Card>
-        {shown !== null && <Movements key={shown} account={shown} onClose={() => setShown(null)} />}
+        {shown && <Movements key={shown} account={shown} />}
         <Lists />
       </Stack>
       {asked?.what === "move" && <MoveDialog row={asked.row} accounts={query.data ?? []} onClose={close} />}
@@ -263,20 +264,53 @@ function Transfers() {
   );
 }
 
-function Movements({ account, onClose }: { account: string; onClose: () => void }) {
-  const { query, rows } = useHouseEntries(account);
+/** The changes of an address that clear the days of movements: the list below has days of its own. */
+const NO_MOVEMENT_DAYS = { first: null, last: null } as const;
+
+function Movements({ account }: { account: string }) {
+  const url = useUrlState();
+  const days = daysOf((name) => url.parameter(name === "from" ? "first" : "last"));
+  const span = spanOf(days);
+  const isFiltered = Object.keys(span).length > 0;
+  const { query, rows } = useHouseEntries(account, span);
   return (
     <Card
       title={`Movements of ${account}`}
       actions={
-        <Button variant="subtle" color="gray" leftSection={<XIcon />} onClick={onClose}>
-          Hide
-        </Button>
+        <Group gap="xs">
+          <SaveAsFile
+            path={`treasury/accounts/${account}/entries`}
+            name="house_entries"
+            needs="balances.export"
+            given={{ ...span }}
+            holds="with the references of what moved"
+            label="Save the movements as a file"
+          />
+          <Button
+            variant="subtle"
+            color="gray"
+            leftSection={<XIcon />}
+            onClick={() => url.change({ movements: null, ...NO_MOVEMENT_DAYS })}
+          >
+            Hide
+          </Button>
+        </Group>
       }
       flush
     >
       <DataTable
         label={`Movements of ${account}`}
+        toolbar={
+          <FilterBar isFiltered={isFiltered} onClear={() => url.change(NO_MOVEMENT_DAYS)}>
+            <DayFilter
+              label="First day"
+              shown="From"
+              value={days.from}
+              onChange={(first) => url.change({ first })}
+            />
+            <DayFilter label="Last day" shown="To" value={days.to} onChange={(last) => url.change({ last })} />
+          </FilterBar>
+        }
         columns={ENTRY_COLUMNS}
         rows={rows}
         rowId={({ id }) => id}
@@ -284,7 +318,7 @@ function Movements({ account, onClose }: { account: string; onClose: () => void 
         state={query}
         problem={explainIfAny(query.error)}
         empty={
-          <EmptyState title="No movements">
+          <EmptyState title={isFiltered ? "Nothing moved then" : "No movements"}>
             Nothing moved here without a trade. What trades moved is in the ledger.
           </EmptyState>
         }

@@ -17,10 +17,19 @@ interface Props {
   given: Readonly<Record<string, string>>;
   /** What else is in the file. */
   holds?: string;
+  /** What the button says, where a page has several. */
+  label?: string;
 }
 
 /** The button that saves a list as a file, with a reason. */
-export function SaveAsFile({ path, name, needs, given, holds = "with the ids of users" }: Props) {
+export function SaveAsFile({
+  path,
+  name,
+  needs,
+  given,
+  holds = "with the ids of users",
+  label = "Save as a file",
+}: Props) {
   const can = useCan();
   const [isSaving, setSaving] = useState(false);
   const [format, setFormat] = useState<FileFormat>("csv");
@@ -33,7 +42,7 @@ export function SaveAsFile({ path, name, needs, given, holds = "with the ids of 
         title={can(needs) ? undefined : `This needs the permission ${needs}.`}
         onClick={() => setSaving(true)}
       >
-        Save as a file
+        {label}
       </Button>
       {isSaving && (
         <ReasonDialog

@@ -103,6 +103,7 @@ function SaveDialog({ page, query, onClose }: { page: ViewPage; query: string; o
       <p>
         Only you see it. A view of this page that has the name already gets these filters.
         {page === "user" && " It opens on the page of every user."}
+        {page === "participant" && " It opens on the page of every participant."}
       </p>
       <TextInput
         label="Name"

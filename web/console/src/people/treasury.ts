@@ -96,11 +96,11 @@ export function useHouseFlows(span: Span) {
   );
 }
 
-export function useHouseEntries(account: string) {
-  return useGrowingList<HouseEntry>(["house entries", account], ({ rest }, query, signal) =>
+export function useHouseEntries(account: string, span: Span) {
+  return useGrowingList<HouseEntry>(["house entries", account, span], ({ rest }, place, signal) =>
     slice(
       rest.GET("/api/v1/operator/treasury/accounts/{account}/entries", {
-        params: { path: { account }, query },
+        params: { path: { account }, query: { ...span, ...place } },
         signal,
       }),
     ),

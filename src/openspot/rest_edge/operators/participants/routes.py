@@ -19,7 +19,9 @@ from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import json_response
 from openspot.http.routing import Router
 from openspot.http.validation import Currency, ParticipantId
+from openspot.rest_edge.operators.exports import Exports, WantedFileQuery
 from openspot.rest_edge.operators.participants.service import OperatedParticipants
+from openspot.rest_edge.operators.table_files import TABLE_FILE, columns_of
 
 PAGE = 100
 OFFSET_MAX = 2**31 - 1
@@ -35,6 +37,7 @@ Limit = Annotated[int, Query(ge=1, le=LISTED_MAX, description="How many at most"
 _READ = Policy(Access.OPERATOR, permission=Permission.PARTICIPANTS_READ)
 _BALANCES = Policy(Access.OPERATOR, permission=Permission.BALANCES_READ_ALL)
 _RISK = Policy(Access.OPERATOR, permission=Permission.RISK_READ)
+_EXPORT = Policy(Access.OPERATOR, permission=Permission.USERS_EXPORT)
 _FREEZE = Policy(Access.OPERATOR, permission=Permission.RISK_FREEZE_PARTICIPANT, audit=True)
 _SILENT = {503: "the engine does not respond"}
 _FREEZING = {
@@ -44,12 +47,12 @@ _FREEZING = {
 } | _SILENT
 
 
-def participant_routes(prefix: str, participants: OperatedParticipants) -> list[Router]:
+def participant_routes(prefix: str, participants: OperatedParticipants, exports: Exports) -> list[Router]:
     """The routes, below `prefix`."""
     return [
         _balance_routes(prefix, participants),
         _risk_routes(prefix, participants),
-        _participant_routes(prefix, participants),
+        _participant_routes(prefix, participants, exports),
     ]
 
 
@@ -81,8 +84,9 @@ def _risk_routes(prefix: str, participants: OperatedParticipants) -> Router:
     return router
 
 
-def _participant_routes(prefix: str, participants: OperatedParticipants) -> Router:
+def _participant_routes(prefix: str, participants: OperatedParticipants, exports: Exports) -> Router:
     router = Router(f"{prefix}/operator/participants", tag="operators")
+    columns = columns_of(ParticipantView)
 
     @router.get(
         "", _READ, response=ParticipantPage, refusals=_SILENT,
@@ -90,6 +94,15 @@ def _participant_routes(prefix: str, participants: OperatedParticipants) -> Rout
     )  # fmt: skip
     async def list_operated_participants(limit: Limit = PAGE, offset: Offset = 0) -> Response:
         return json_response(await participants.page(limit, offset))
+
+    @router.get(
+        # Not "/export": a participant may have that name.
+        "/all/export", _EXPORT, responses=TABLE_FILE, refusals={400: "a parameter is not valid"} | _SILENT,
+        summary="The engine's participants as a file, in the order in which their accounts were made",
+    )  # fmt: skip
+    async def export_operated_participants(file: WantedFileQuery) -> Response:
+        read = participants.following
+        return await exports.file("participants", columns, file, {}, read, needs=Permission.PARTICIPANTS_READ)
 
     @router.get(
         "/{participantId}", _READ, response=ParticipantView, refusals={404: "there is no such participant"} | _SILENT,

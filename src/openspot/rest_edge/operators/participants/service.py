@@ -38,6 +38,13 @@ class OperatedParticipants:
         """Participants in the order in which their accounts were made."""
         return await asked(self._engine.page(limit, offset))
 
+    async def following(self, limit: int, cursor: str | None) -> tuple[list[ParticipantView], str | None]:
+        """The participants behind a cursor, in the same order, and the cursor of the next; None begins and ends."""
+        offset = int(cursor or 0)
+        page = await self.page(limit, offset)
+        reached = offset + len(page.participants)
+        return page.participants, str(reached) if page.participants and reached < page.total else None
+
     async def one(self, participant_id: str) -> ParticipantView:
         """One participant. 404 for an unknown one."""
         return await asked(self._engine.one(participant_id))

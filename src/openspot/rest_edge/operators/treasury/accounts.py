@@ -22,6 +22,7 @@ from openspot.kit.database import TRANSIENT_ERRORS, Pool, text_of
 from openspot.kit.log import get_logger
 from openspot.rest_edge.operators.acting import Acting, record
 from openspot.rest_edge.operators.moves.rules import amount_faults
+from openspot.rest_edge.operators.spans import Span
 from openspot.rest_edge.operators.treasury import store
 from openspot.rest_edge.operators.treasury.rules import CLOSED, CLOSED_TO_OUTSIDE, account_fault, is_low
 from openspot.rest_edge.operators.treasury.schemas import (
@@ -101,11 +102,14 @@ class HouseAccounts:
         level = None if body.level is None else text_of(body.level)
         return HouseLevelResponse(account=body.account, asset=body.asset, level=level)
 
-    async def entries(self, account: str, limit: int, cursor: str | None) -> Page[HouseEntryResponse]:
-        """Entries of an account that no trade made, newest first. 404 for an account that the house has not."""
+    def require_account(self, account: str) -> None:
+        """404 for an account that the house has not."""
         if account not in HOUSE_ACCOUNT_PURPOSES:
             raise HttpError(404, f"the house has no account {account}", "HOUSE_ACCOUNT_NOT_FOUND")
-        rows = await store.entries(self._pool, account, limit + 1, serial_of(cursor))
+
+    async def entries(self, account: str, span: Span, limit: int, cursor: str | None) -> Page[HouseEntryResponse]:
+        """Entries of an account in a span that no trade made, newest first."""
+        rows = await store.entries(self._pool, account, span, limit + 1, serial_of(cursor))
         return page_of(
             rows,
             limit,

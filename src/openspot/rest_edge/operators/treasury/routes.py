@@ -41,6 +41,8 @@ _READ = Policy(Access.OPERATOR, permission=Permission.BALANCES_READ_ALL)
 _SET = Policy(Access.OPERATOR, permission=Permission.BALANCES_TRANSFER, audit=True)
 _MOVE = Policy(Access.OPERATOR, permission=Permission.BALANCES_TRANSFER, audit=True, idempotency=True)
 
+_NO_ACCOUNT = {404: "the house has no such account: HOUSE_ACCOUNT_NOT_FOUND"}
+
 
 def treasury_routes(prefix: str, accounts: HouseAccounts, transfers: HouseTransfers, exports: Exports) -> Router:
     """The routes of the treasury, below `prefix`."""
@@ -56,11 +58,25 @@ def treasury_routes(prefix: str, accounts: HouseAccounts, transfers: HouseTransf
 
     @router.get(
         "/accounts/{account}/entries", _READ, response=list[HouseEntryResponse], headers=NEXT_CURSOR_HEADER,
-        refusals={404: "the house has no such account: HOUSE_ACCOUNT_NOT_FOUND"},
-        summary="What moved on an account of the house without a trade, newest first",
+        refusals=_NO_ACCOUNT, summary="What moved on an account of the house without a trade, newest first",
     )  # fmt: skip
-    async def list_house_entries(account: AccountPath, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None) -> Response:
-        return respond_with_page(await accounts.entries(account, limit, cursor))
+    async def list_house_entries(
+        account: AccountPath, span: SpanQuery, limit: Limit = LIMIT_DEFAULT, cursor: Cursor = None
+    ) -> Response:
+        accounts.require_account(account)
+        return respond_with_page(await accounts.entries(account, span, limit, cursor))
+
+    @router.get(
+        "/accounts/{account}/entries/export", _EXPORT, responses=TABLE_FILE,
+        refusals={400: "a parameter is not valid"} | _NO_ACCOUNT,
+        summary="What moved on an account of the house without a trade as a file, newest first",
+    )  # fmt: skip
+    async def export_house_entries(account: AccountPath, span: SpanQuery, file: WantedFileQuery) -> Response:
+        accounts.require_account(account)
+        filters = {"account": account} | span.texts()
+        read = partial(accounts.entries, account, span)
+        columns = columns_of(HouseEntryResponse)
+        return await exports.file("house_entries", columns, file, filters, read, needs=Permission.BALANCES_READ_ALL)
 
     @router.put(
         "/levels", _SET, response=HouseLevelResponse, refusals={400: "the body is not valid"},

@@ -133,18 +133,18 @@ async def ledger_balances(pool: Pool) -> list[LedgerBalance]:
     return [LedgerBalance(*row) for row in rows]
 
 
-async def entries(pool: Pool, account: str, limit: int, before: int) -> list[HouseEntry]:
-    """Entries of an account that no trade made, with ids below `before`, newest first.
+async def entries(pool: Pool, account: str, span: Span, limit: int, before: int) -> list[HouseEntry]:
+    """Entries of an account in a span that no trade made, with ids below `before`, newest first.
 
     Entries of one transaction have the same time. Only their ids say in which order the balance changed.
     """
+    values: list[Any] = [account, limit, before]
+    narrowed = "".join(f" AND {condition}" for condition in span.conditions("created_at", values))
     # Constants, so that PostgreSQL uses the partial index.
     rows = await pool.fetch(
-        "SELECT entry_id, transaction_id, asset, amount, balance, entry_type, reference_id, created_at"
+        "SELECT entry_id, transaction_id, asset, amount, balance, entry_type, reference_id, created_at"  # noqa: S608
         " FROM ledger_entries WHERE user_id = $1 AND starts_with(user_id, 'house:') AND reference_type <> 'trade'"
-        " AND entry_id < $3 ORDER BY entry_id DESC LIMIT $2",
-        account,
-        limit,
-        before,
+        f" AND entry_id < $3{narrowed} ORDER BY entry_id DESC LIMIT $2",
+        *values,
     )
     return [HouseEntry(*row) for row in rows]

@@ -10,8 +10,12 @@ from openspot.http.validation import Body, ResponseBody, example
 Page = Literal[
     "users", "verifications", "approvals", "adjustments", "deposits", "all-withdrawals", "payments", "plans",
     "withdrawals", "orders", "trades", "all-orders", "all-trades", "balances", "trail", "treasury", "reports", "user",
+    "risk", "access", "participant",
 ]  # fmt: skip
-"""The pages of the console that have filters, as their addresses end; `user` is the page of any one user."""
+"""The pages of the console that have filters, as their addresses end.
+
+`user` is the page of any one user, and `participant` that of any one participant.
+"""
 ViewName = Annotated[
     str,
     StringConstraints(strict=True, strip_whitespace=True, min_length=1, max_length=64, pattern=r"^[^\x00-\x1f\x7f]+$"),
