@@ -20,7 +20,8 @@ from openspot.client.calls import DEFAULT_RETRY
 from openspot.client.client import OpenSpotClient
 from openspot.client.events import Event
 from openspot.client.gen.records import Session
-from openspot.client.gen.sync_calls import SyncCalls
+from openspot.client.gen.sync_calls import SyncCalls, SyncOrderChangeCalls
+from openspot.client.order_connection import OrderConnection
 from openspot.client.records import Level
 from openspot.client.signing import RequestSigner
 from openspot.client.stream import ReconnectPolicy, Stream
@@ -131,6 +132,31 @@ class SyncBookFeed:
             self._loop.run(self._feed.close())
 
 
+class SyncOrderConnection(SyncOrderChangeCalls):
+    """The calls about orders over one connection: `with client.order_connection() as orders`.
+
+    Each call waits for its reply, and raises what `OrderConnection` raises. Calls of several threads run side by side.
+    """
+
+    def __init__(self, connection: OrderConnection, loop: LoopThread) -> None:
+        super().__init__(connection, loop)
+        self._connection = connection
+
+    def __enter__(self) -> Self:
+        self._loop.run(self._connection.__aenter__())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection. Calls of other threads that are under way raise UnreachableError."""
+        if not self._loop.is_closed:
+            self._loop.run(self._connection.close())
+
+
 class SyncClient(SyncCalls):
     """OpenSpotClient without asyncio. It takes the same arguments."""
 
@@ -167,6 +193,11 @@ class SyncClient(SyncCalls):
     def stream(self, *channels: str, reconnect: bool | ReconnectPolicy = False) -> SyncStream:
         """Live events, as OpenSpotClient.stream has them."""
         return SyncStream(self._client.stream(*channels, reconnect=reconnect), self._loop)
+
+    def order_connection(self, *, cancel_on_disconnect: bool = False) -> SyncOrderConnection:
+        """One connection for placing, amending and cancelling orders, as OpenSpotClient.order_connection has it."""
+        connection = self._client.order_connection(cancel_on_disconnect=cancel_on_disconnect)
+        return SyncOrderConnection(connection, self._loop)
 
     def books(self, *symbols: str, depth: int | None = None, reconnect: bool | ReconnectPolicy = True) -> SyncBookFeed:
         """Local order books, as OpenSpotClient.books has them."""

@@ -2,14 +2,16 @@
 
 import asyncio
 import functools
+import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from decimal import Decimal
 
 import pytest
 
 from openspot.client import ApiError, OpenSpotClient, OrderConnection, Session, UnreachableError, order_fields
 from openspot.client.order_calls import amendment_fields
+from openspot.client.sync import SyncClient
 from openspot.client.transport import RetryPolicy
 from openspot.contracts.messages import CancelOpenOrders, CancelOpenOrdersReply
 from openspot.contracts.order_actions import IN_FLIGHT_MAX
@@ -19,7 +21,7 @@ from openspot.kit.tokens import Claims, sign
 from tests.support.fake_router import FakeRouter
 from tests.support.order_connection import order_connection
 from tests.support.rest_client import RestClient, running_edge
-from tests.support.waiting import eventually
+from tests.support.waiting import eventually, stretched
 
 PATIENT = RetryPolicy(attempts_max=10)
 """An edge needs longer to start again than the policy that clients have by default."""
@@ -34,12 +36,29 @@ async def complete_edge(settings: Settings) -> AsyncIterator[RestClient]:
         yield client
 
 
+def session_of(settings: Settings) -> Session:
+    """A session of `u1`."""
+    now = int(time.time())
+    return Session(sign(Claims("u1", "user", now + 600), settings.jwt_secret, now), "none", 600, "u1")
+
+
 def client_of(settings: Settings) -> OpenSpotClient:
     """A client with a session of `u1`."""
     client = OpenSpotClient(settings.rest_url, retry=PATIENT)
-    now = int(time.time())
-    client.resume(Session(sign(Claims("u1", "user", now + 600), settings.jwt_secret, now), "none", 600, "u1"))
+    client.resume(session_of(settings))
     return client
+
+
+def sync_client_of(settings: Settings) -> SyncClient:
+    """The same without asyncio."""
+    client = SyncClient(settings.rest_url, retry=PATIENT)
+    client.resume(session_of(settings))
+    return client
+
+
+async def run(script: Callable[[], None]) -> None:
+    """Run what knows no asyncio in a thread of its own, as it would in a program."""
+    await asyncio.wait_for(asyncio.to_thread(script), stretched(60))
 
 
 @pytest.fixture
@@ -166,3 +185,85 @@ async def test_orders_are_cancelled_when_the_client_closes_if_it_asked_for_it(
     await eventually(cancelled)
     async with order_connection(complete_edge) as other:
         assert (await other.ask("ping"))["type"] == "pong"
+
+
+async def test_without_asyncio_the_calls_have_the_same_results_and_errors(
+    complete_edge: RestClient, router: FakeRouter
+) -> None:
+    def script() -> None:
+        with sync_client_of(complete_edge.settings) as client, client.order_connection() as orders:
+            order = orders.place_order("BTC-USD", "buy", quantity="0.5", price="100", client_order_id="mine")
+            assert (order.price, order.status) == (Decimal(100), "open")
+            fields = order_fields("BTC-USD", "sell", quantity=1, price=200)
+            assert [entry.status for entry in orders.place_orders([fields, {}])] == [201, 400]
+            assert orders.amend_order(order.order_id, price=101).price == 101
+            amended = orders.amend_orders([amendment_fields(order.order_id, quantity="0.4")])
+            assert [entry.status for entry in amended] == [200]
+            assert orders.cancel_order(order.order_id).status == "cancelled"
+            router.bulk_replies = [CancelOpenOrdersReply(True, ("order1",))]
+            assert orders.cancel_orders(symbol="ETH-USD").cancelled == ["order1"]
+            assert orders.cancel_all_after(60).timeout_seconds == 60
+            with pytest.raises(ApiError) as caught:
+                orders.place_order("BTC-USD", "buy", quantity=1)
+            assert caught.value.reasons == ["price is required for a limit order"]
+            with pytest.raises(TypeError, match="quantity must be"):
+                orders.place_order("BTC-USD", "buy", quantity=0.1)  # type: ignore[arg-type]
+            # After it was closed, the next call opens another.
+            orders.close()
+            assert orders.place_order("BTC-USD", "buy", quantity=1, price=3).status == "open"
+        orders.close()
+        with pytest.raises(RuntimeError, match="closed"):
+            orders.cancel_order("o1")
+        with SyncClient(complete_edge.settings.rest_url) as nobody, pytest.raises(ApiError) as refused:
+            nobody.order_connection().__enter__()
+        assert refused.value.status == 401
+
+    await run(script)
+
+
+async def test_without_asyncio_calls_of_several_threads_share_a_connection(
+    complete_edge: RestClient, router: FakeRouter
+) -> None:
+    router.submit_gate.clear()
+    settings, prices = complete_edge.settings, list(range(1, 9))
+
+    def script() -> None:
+        with sync_client_of(settings) as client, client.order_connection(cancel_on_disconnect=True) as orders:
+            placed: list[Decimal | None] = []
+
+            def place(price: int) -> None:
+                placed.append(orders.place_order("BTC-USD", "buy", quantity=1, price=price).price)
+
+            threads = [threading.Thread(target=place, args=(price,)) for price in prices]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert sorted(price for price in placed if price is not None) == prices
+
+    running = asyncio.create_task(run(script))
+    # All are under way before the first has its reply.
+    await submitted(router, len(prices))
+    router.submit_gate.set()
+    await running
+
+    async def cancelled() -> bool:
+        return router.bulk_cancels == [CancelOpenOrders("u1")]
+
+    await eventually(cancelled)
+
+
+async def test_without_asyncio_a_call_under_way_ends_when_its_connection_is_closed(
+    complete_edge: RestClient, router: FakeRouter
+) -> None:
+    router.submit_gate.clear()
+    client = sync_client_of(complete_edge.settings)
+    orders = client.order_connection()
+    placing = asyncio.create_task(asyncio.to_thread(lambda: orders.place_order("BTC-USD", "buy", quantity=1, price=1)))
+    await submitted(router, 1)
+    await run(orders.close)
+    # Not for want of a reply: that takes 15 s.
+    with pytest.raises(UnreachableError, match="broke before the reply came"):
+        await placing
+    router.submit_gate.set()
+    await run(client.close)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from openspot.client import ApiError, Push, StreamClosedError, UnreachableError
+from openspot.client import ApiError, OpenSpotClient, Push, StreamClosedError, UnreachableError
 from openspot.client.sync import SyncClient
 from openspot.client.sync_loop import LoopThread
 from openspot.domain.order_book import checksum
@@ -34,6 +34,13 @@ async def edge() -> AsyncIterator[ScriptedEdge]:
 
 async def run(script: Callable[[], Any]) -> Any:
     return await asyncio.wait_for(asyncio.to_thread(script), stretched(60))
+
+
+def test_it_has_all_that_the_asynchronous_client_has() -> None:
+    def offered(client: type) -> set[str]:
+        return {name for name in dir(client) if not name.startswith("_")}
+
+    assert offered(SyncClient) == offered(OpenSpotClient)
 
 
 async def test_calls_have_the_results_and_errors_of_the_asynchronous_client(rest: FakeRestEdge) -> None:

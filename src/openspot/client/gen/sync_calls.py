@@ -82,16 +82,225 @@ from openspot.client.gen.records import (
     Withdrawal,
     WithdrawalAddress,
 )
+from openspot.client.order_calls import OrderChangeCalls
 from openspot.client.records import Page
 from openspot.client.sync_loop import LoopThread
 
 
-class SyncCalls:
+class SyncOrderChangeCalls:
+    """The calls that place, amend and cancel orders, each waiting for its reply."""
+
+    def __init__(self, orders: OrderChangeCalls, loop: LoopThread) -> None:
+        self._orders = orders
+        self._loop = loop
+
+    def place_order(
+        self,
+        symbol: str,
+        side: str,
+        *,
+        order_type: str = "limit",
+        quantity: Number | None = None,
+        price: Number | None = None,
+        quote_quantity: Number | None = None,
+        time_in_force: str | None = None,
+        max_slippage_bps: Number | None = None,
+        client_order_id: str | None = None,
+        margin_mode: str | None = None,
+        post_only: bool | None = None,
+        post_only_mode: str | None = None,
+        stop_price: Number | None = None,
+        trigger_by: str | None = None,
+        trailing_amount: Number | None = None,
+        trailing_bps: int | None = None,
+        expires_at: datetime | None = None,
+        self_trade_prevention: str | None = None,
+        display_quantity: Number | None = None,
+        idempotency_key: str | None = None,
+    ) -> Order:
+        """Place an order. Raises ApiError 400 with the reason if it is rejected.
+
+        A market order has a `quantity`; a market buy may have `quote_quantity` instead, the amount to spend. Under the
+        complete rules (`trading_settings`) a market sell may have it, too, a limit order may be `post_only`, with
+        `post_only_mode` refuse or slide, the order has `fills`, and an order whose `client_order_id` an open order has
+        raises ApiError 409 DUPLICATE_CLIENT_ORDER_ID with the id of that one in `details["orderId"]`. They also have
+        orders with a trigger: `order_type` stop_market, stop_limit, take_profit_market and take_profit_limit with
+        `stop_price`, trailing_stop_market and trailing_stop_limit with `trailing_amount` or `trailing_bps`, fired by
+        `trigger_by` last or mark; `time_in_force` gtd with `expires_at`, `self_trade_prevention`, and limit
+        orders that show only `display_quantity` at a time. After
+        ApiError 504 ORDER_STATUS_UNKNOWN, call `order` with `details["orderId"]`. The client never repeats an order
+        that may have been placed, unless you pass an `idempotency_key`. Use a new key for each order: the platform
+        places the order of a key once, however often it is sent.
+        """
+        return self._loop.run(
+            self._orders.place_order(
+                symbol,
+                side,
+                order_type=order_type,
+                quantity=quantity,
+                price=price,
+                quote_quantity=quote_quantity,
+                time_in_force=time_in_force,
+                max_slippage_bps=max_slippage_bps,
+                client_order_id=client_order_id,
+                margin_mode=margin_mode,
+                post_only=post_only,
+                post_only_mode=post_only_mode,
+                stop_price=stop_price,
+                trigger_by=trigger_by,
+                trailing_amount=trailing_amount,
+                trailing_bps=trailing_bps,
+                expires_at=expires_at,
+                self_trade_prevention=self_trade_prevention,
+                display_quantity=display_quantity,
+                idempotency_key=idempotency_key,
+            )
+        )
+
+    def place_orders(
+        self, orders: Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None
+    ) -> list[BatchEntry]:
+        """Place up to 20 orders side by side, each made by `order_fields`. The entries come in the same order.
+
+        If the platform refuses an order, it still places the others. The entry of the refused order has the error.
+        """
+        return self._loop.run(self._orders.place_orders(orders, idempotency_key=idempotency_key))
+
+    def replace_order(
+        self,
+        order_id: str,
+        order: Mapping[str, Any],
+        *,
+        allow_failure: bool = False,
+        idempotency_key: str | None = None,
+    ) -> Replacement:
+        """Cancel an open order and place another on its market, made by `order_fields`, in one step.
+
+        Nobody trades between the two, and the funds and the client order id of the first are there for the second.
+        Unless `allow_failure`, nothing is placed if the first cannot be cancelled: that raises ApiError 404 or 409. If
+        it is cancelled and the new one is refused: ApiError 409 REPLACEMENT_REJECTED, with both ids in `details`. Only
+        platforms with the complete rules have this call.
+        """
+        return self._loop.run(
+            self._orders.replace_order(order_id, order, allow_failure=allow_failure, idempotency_key=idempotency_key)
+        )
+
+    def amend_order(
+        self,
+        order_id: str,
+        *,
+        price: Number | None = None,
+        quantity: Number | None = None,
+        stop_price: Number | None = None,
+        idempotency_key: str | None = None,
+    ) -> Order:
+        """Give an open order another price, quantity or trigger, and return it.
+
+        `quantity` is the whole quantity of the order, with what is filled. An order that only gets smaller keeps its
+        place in the queue. `stop_price` is for a stop or take profit order that waits. A repeated amendment changes
+        nothing. An order of a list gets another price or trigger, but no other quantity. Raises ApiError 404 if the
+        order is unknown, 409 if it has ended or would leave the quantity of its list, 400 if the amended order breaks a
+        rule. Only platforms with the complete rules have this call.
+        """
+        return self._loop.run(
+            self._orders.amend_order(
+                order_id, price=price, quantity=quantity, stop_price=stop_price, idempotency_key=idempotency_key
+            )
+        )
+
+    def amend_order_by_client_id(
+        self,
+        client_order_id: str,
+        *,
+        price: Number | None = None,
+        quantity: Number | None = None,
+        stop_price: Number | None = None,
+        idempotency_key: str | None = None,
+    ) -> Order:
+        """As `amend_order`, of the newest open order with this client order id."""
+        return self._loop.run(
+            self._orders.amend_order_by_client_id(
+                client_order_id, price=price, quantity=quantity, stop_price=stop_price, idempotency_key=idempotency_key
+            )
+        )
+
+    def amend_orders(
+        self, orders: Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None
+    ) -> list[BatchEntry]:
+        """Amend up to 20 orders in one step, each made by `amendment_fields`. The entries come in the same order.
+
+        If the platform refuses an amendment, it still makes the others. The entry of the refused one has the error.
+        """
+        return self._loop.run(self._orders.amend_orders(orders, idempotency_key=idempotency_key))
+
+    def place_order_list(
+        self,
+        list_type: str,
+        orders: Sequence[Mapping[str, Any]],
+        *,
+        client_list_id: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> OrderList:
+        """Place orders that depend on each other, all or none, each made by `order_fields`, the entry first.
+
+        `list_type` is oco (two exits, of which one cancels the other), oto (an entry, and the exit that it triggers) or
+        bracket (an entry and two exits). All orders are on one market and have one quantity. The same list under the
+        same `client_list_id` or `idempotency_key` is placed once, however often it is sent. Raises ApiError 400 with
+        the reason and, in `details["failedOrder"]`, the order that it is about, from 1; 409 DUPLICATE_CLIENT_LIST_ID if
+        another list of the user has the id. After 504 ORDER_STATUS_UNKNOWN, call `order_list` with
+        `details["listId"]`. Only platforms with the complete rules have this call.
+        """
+        return self._loop.run(
+            self._orders.place_order_list(
+                list_type, orders, client_list_id=client_list_id, idempotency_key=idempotency_key
+            )
+        )
+
+    def cancel_order_list(self, list_id: str) -> OrderList:
+        """Cancel all that is open of a list, and return it.
+
+        Raises ApiError 404 if the list is unknown, 409 if nothing of it is open.
+        """
+        return self._loop.run(self._orders.cancel_order_list(list_id))
+
+    def cancel_order(self, order_id: str) -> Order:
+        """Cancel an order and return it. Raises ApiError 404 if it is unknown, 409 if it has ended already."""
+        return self._loop.run(self._orders.cancel_order(order_id))
+
+    def cancel_orders(
+        self,
+        *,
+        symbol: str | None = None,
+        side: str | None = None,
+        order_ids: list[str] | None = None,
+        client_order_id: str | None = None,
+    ) -> BulkCancel:
+        """Cancel the user's open orders that match every condition; without conditions, all of them.
+
+        Several orders may have one `client_order_id`: all that are open are cancelled.
+        """
+        return self._loop.run(
+            self._orders.cancel_orders(symbol=symbol, side=side, order_ids=order_ids, client_order_id=client_order_id)
+        )
+
+    def cancel_orders_by_client_id(self, client_order_id: str) -> BulkCancel:
+        """Cancel the open orders with this client order id. Only platforms with the complete rules have this call."""
+        return self._loop.run(self._orders.cancel_orders_by_client_id(client_order_id))
+
+    def cancel_all_after(self, timeout_seconds: int) -> CancelTimer:
+        """Let the platform cancel all open orders of the user after this time, unless this call is repeated before.
+
+        5 s to 24 h; 0 ends the timer. Only platforms with the complete rules have this call.
+        """
+        return self._loop.run(self._orders.cancel_all_after(timeout_seconds))
+
+
+class SyncCalls(SyncOrderChangeCalls):
     """Every call of OpenSpotClient, each waiting for its reply."""
 
     def __init__(self, client: OpenSpotClient, loop: LoopThread) -> None:
+        super().__init__(client, loop)
         self._client = client
-        self._loop = loop
 
     def register(self, email: str, password: str) -> User:
         """Create a user, without logging in. The response does not tell whether the email address was taken."""
@@ -184,206 +393,6 @@ class SyncCalls:
         for a time without a zone.
         """
         return self._loop.run(self._client.candles(symbol, interval=interval, since=since, until=until, limit=limit))
-
-    def place_order(
-        self,
-        symbol: str,
-        side: str,
-        *,
-        order_type: str = "limit",
-        quantity: Number | None = None,
-        price: Number | None = None,
-        quote_quantity: Number | None = None,
-        time_in_force: str | None = None,
-        max_slippage_bps: Number | None = None,
-        client_order_id: str | None = None,
-        margin_mode: str | None = None,
-        post_only: bool | None = None,
-        post_only_mode: str | None = None,
-        stop_price: Number | None = None,
-        trigger_by: str | None = None,
-        trailing_amount: Number | None = None,
-        trailing_bps: int | None = None,
-        expires_at: datetime | None = None,
-        self_trade_prevention: str | None = None,
-        display_quantity: Number | None = None,
-        idempotency_key: str | None = None,
-    ) -> Order:
-        """Place an order. Raises ApiError 400 with the reason if it is rejected.
-
-        A market order has a `quantity`; a market buy may have `quote_quantity` instead, the amount to spend. Under the
-        complete rules (`trading_settings`) a market sell may have it, too, a limit order may be `post_only`, with
-        `post_only_mode` refuse or slide, the order has `fills`, and an order whose `client_order_id` an open order has
-        raises ApiError 409 DUPLICATE_CLIENT_ORDER_ID with the id of that one in `details["orderId"]`. They also have
-        orders with a trigger: `order_type` stop_market, stop_limit, take_profit_market and take_profit_limit with
-        `stop_price`, trailing_stop_market and trailing_stop_limit with `trailing_amount` or `trailing_bps`, fired by
-        `trigger_by` last or mark; `time_in_force` gtd with `expires_at`, `self_trade_prevention`, and limit
-        orders that show only `display_quantity` at a time. After
-        ApiError 504 ORDER_STATUS_UNKNOWN, call `order` with `details["orderId"]`. The client never repeats an order
-        that may have been placed, unless you pass an `idempotency_key`. Use a new key for each order: the platform
-        places the order of a key once, however often it is sent.
-        """
-        return self._loop.run(
-            self._client.place_order(
-                symbol,
-                side,
-                order_type=order_type,
-                quantity=quantity,
-                price=price,
-                quote_quantity=quote_quantity,
-                time_in_force=time_in_force,
-                max_slippage_bps=max_slippage_bps,
-                client_order_id=client_order_id,
-                margin_mode=margin_mode,
-                post_only=post_only,
-                post_only_mode=post_only_mode,
-                stop_price=stop_price,
-                trigger_by=trigger_by,
-                trailing_amount=trailing_amount,
-                trailing_bps=trailing_bps,
-                expires_at=expires_at,
-                self_trade_prevention=self_trade_prevention,
-                display_quantity=display_quantity,
-                idempotency_key=idempotency_key,
-            )
-        )
-
-    def place_orders(
-        self, orders: Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None
-    ) -> list[BatchEntry]:
-        """Place up to 20 orders side by side, each made by `order_fields`. The entries come in the same order.
-
-        If the platform refuses an order, it still places the others. The entry of the refused order has the error.
-        """
-        return self._loop.run(self._client.place_orders(orders, idempotency_key=idempotency_key))
-
-    def replace_order(
-        self,
-        order_id: str,
-        order: Mapping[str, Any],
-        *,
-        allow_failure: bool = False,
-        idempotency_key: str | None = None,
-    ) -> Replacement:
-        """Cancel an open order and place another on its market, made by `order_fields`, in one step.
-
-        Nobody trades between the two, and the funds and the client order id of the first are there for the second.
-        Unless `allow_failure`, nothing is placed if the first cannot be cancelled: that raises ApiError 404 or 409. If
-        it is cancelled and the new one is refused: ApiError 409 REPLACEMENT_REJECTED, with both ids in `details`. Only
-        platforms with the complete rules have this call.
-        """
-        return self._loop.run(
-            self._client.replace_order(order_id, order, allow_failure=allow_failure, idempotency_key=idempotency_key)
-        )
-
-    def amend_order(
-        self,
-        order_id: str,
-        *,
-        price: Number | None = None,
-        quantity: Number | None = None,
-        stop_price: Number | None = None,
-        idempotency_key: str | None = None,
-    ) -> Order:
-        """Give an open order another price, quantity or trigger, and return it.
-
-        `quantity` is the whole quantity of the order, with what is filled. An order that only gets smaller keeps its
-        place in the queue. `stop_price` is for a stop or take profit order that waits. A repeated amendment changes
-        nothing. An order of a list gets another price or trigger, but no other quantity. Raises ApiError 404 if the
-        order is unknown, 409 if it has ended or would leave the quantity of its list, 400 if the amended order breaks a
-        rule. Only platforms with the complete rules have this call.
-        """
-        return self._loop.run(
-            self._client.amend_order(
-                order_id, price=price, quantity=quantity, stop_price=stop_price, idempotency_key=idempotency_key
-            )
-        )
-
-    def amend_order_by_client_id(
-        self,
-        client_order_id: str,
-        *,
-        price: Number | None = None,
-        quantity: Number | None = None,
-        stop_price: Number | None = None,
-        idempotency_key: str | None = None,
-    ) -> Order:
-        """As `amend_order`, of the newest open order with this client order id."""
-        return self._loop.run(
-            self._client.amend_order_by_client_id(
-                client_order_id, price=price, quantity=quantity, stop_price=stop_price, idempotency_key=idempotency_key
-            )
-        )
-
-    def amend_orders(
-        self, orders: Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None
-    ) -> list[BatchEntry]:
-        """Amend up to 20 orders in one step, each made by `amendment_fields`. The entries come in the same order.
-
-        If the platform refuses an amendment, it still makes the others. The entry of the refused one has the error.
-        """
-        return self._loop.run(self._client.amend_orders(orders, idempotency_key=idempotency_key))
-
-    def place_order_list(
-        self,
-        list_type: str,
-        orders: Sequence[Mapping[str, Any]],
-        *,
-        client_list_id: str | None = None,
-        idempotency_key: str | None = None,
-    ) -> OrderList:
-        """Place orders that depend on each other, all or none, each made by `order_fields`, the entry first.
-
-        `list_type` is oco (two exits, of which one cancels the other), oto (an entry, and the exit that it triggers) or
-        bracket (an entry and two exits). All orders are on one market and have one quantity. The same list under the
-        same `client_list_id` or `idempotency_key` is placed once, however often it is sent. Raises ApiError 400 with
-        the reason and, in `details["failedOrder"]`, the order that it is about, from 1; 409 DUPLICATE_CLIENT_LIST_ID if
-        another list of the user has the id. After 504 ORDER_STATUS_UNKNOWN, call `order_list` with
-        `details["listId"]`. Only platforms with the complete rules have this call.
-        """
-        return self._loop.run(
-            self._client.place_order_list(
-                list_type, orders, client_list_id=client_list_id, idempotency_key=idempotency_key
-            )
-        )
-
-    def cancel_order_list(self, list_id: str) -> OrderList:
-        """Cancel all that is open of a list, and return it.
-
-        Raises ApiError 404 if the list is unknown, 409 if nothing of it is open.
-        """
-        return self._loop.run(self._client.cancel_order_list(list_id))
-
-    def cancel_order(self, order_id: str) -> Order:
-        """Cancel an order and return it. Raises ApiError 404 if it is unknown, 409 if it has ended already."""
-        return self._loop.run(self._client.cancel_order(order_id))
-
-    def cancel_orders(
-        self,
-        *,
-        symbol: str | None = None,
-        side: str | None = None,
-        order_ids: list[str] | None = None,
-        client_order_id: str | None = None,
-    ) -> BulkCancel:
-        """Cancel the user's open orders that match every condition; without conditions, all of them.
-
-        Several orders may have one `client_order_id`: all that are open are cancelled.
-        """
-        return self._loop.run(
-            self._client.cancel_orders(symbol=symbol, side=side, order_ids=order_ids, client_order_id=client_order_id)
-        )
-
-    def cancel_orders_by_client_id(self, client_order_id: str) -> BulkCancel:
-        """Cancel the open orders with this client order id. Only platforms with the complete rules have this call."""
-        return self._loop.run(self._client.cancel_orders_by_client_id(client_order_id))
-
-    def cancel_all_after(self, timeout_seconds: int) -> CancelTimer:
-        """Let the platform cancel all open orders of the user after this time, unless this call is repeated before.
-
-        5 s to 24 h; 0 ends the timer. Only platforms with the complete rules have this call.
-        """
-        return self._loop.run(self._client.cancel_all_after(timeout_seconds))
 
     def estimate_order(
         self, symbol: str, side: str, quantity: Number, *, order_type: str = "limit", price: Number | None = None
