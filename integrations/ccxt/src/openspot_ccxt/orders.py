@@ -439,6 +439,7 @@ class Orders:
         """An order of REST or WebSocket, which have the same fields.
 
         `type` is what the order is in the book; an order that waits for its trigger has the trigger's price beside it.
+        `trades` are the fills of a reply to a placement, at most 100. Nothing else has any.
         """
         market = self.safe_market(self.safe_string(order, "symbol"), market)
         created, updated = (self.parse8601(self.safe_string(order, name)) for name in ("createdAt", "updatedAt"))
@@ -448,6 +449,10 @@ class Orders:
         kind, way = _NATIVE_TYPES.get(name, (None, name))
         trigger = self.safe_string(order, "stopPrice")
         basis_points = self.safe_string(order, "trailingBps")
+        fee = {
+            "cost": self.safe_number(order, "fee"),
+            "currency": self.safe_currency_code(self.safe_string(order, "feeCurrency")),
+        }
         return self.safe_order(
             {
                 "id": self.safe_string(order, "orderId"),
@@ -481,14 +486,21 @@ class Orders:
                 "filled": filled,
                 "average": self.safe_string(order, "averagePrice"),
                 "status": self.safe_string(_ORDER_STATUSES, self.safe_string(order, "status")),
-                "fee": {
-                    "cost": self.safe_number(order, "fee"),
-                    "currency": self.safe_currency_code(self.safe_string(order, "feeCurrency")),
-                },
+                "trades": self.parse_fills(order, market),
+                "fee": fee,
+                # Without them ccxt adds up the fees of the trades, which need not be all.
+                "fees": [dict(fee)],
                 "info": order,
             },
             market,
         )
+
+    def parse_fills(self, order: dict[str, Any], market: dict[str, Any]) -> list[dict[str, Any]]:
+        """The fills of an order as trades, oldest first. They have no time."""
+        common = {name: order[name] for name in ("symbol", "orderId", "side") if name in order} | {"role": "taker"}
+        # Parsed here, as ccxt would sort them by their times.
+        fills = self.safe_list(order, "fills", [])
+        return [self.parse_trade(fill | common, market) | {"info": fill} for fill in fills]
 
     def parse_order_trigger(self, trigger: dict[str, Any]) -> dict[str, Any]:
         """What fires an order now, in ccxt's words."""
