@@ -13,7 +13,9 @@ class PositionSettings(EngineConnectionSettings, UserTokenSettings, PageOriginSe
     positions_host: str = own_host("position service")
     positions_port: Port = Field(default=3008, description="Position service: `/api/pms`, health and metrics")
     follow_fills: bool = Field(
-        default=False, description="The position service follows the trades of the exchange; else it knows none of them"
+        default=False,
+        description="The position service follows the trades of the exchange; else it knows none of them, and no cost "
+        "of what was bought, whatever `OPENSPOT_RULES` says",
     )
     position_mark_s: float = Field(
         default=10.0, ge=0.05, le=86_400, description="Time between two markings of positions to fair prices"
