@@ -253,6 +253,58 @@ def test_the_line_of_a_stop_moves_what_it_waits_for(new_window: NewWindow, excha
     assert [(one["stopPrice"], one["price"]) for one in stops] == [("253.03", "254")]
 
 
+SEEN = """element => {
+    const { x, y, width, height } = element.getBoundingClientRect();
+    return element.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+}"""
+"""Whether nothing covers the middle of an element, and it is drawn: other tests of being visible go by its style."""
+
+
+@pytest.mark.proof
+def test_what_a_chart_in_full_screen_asks_and_tells_is_seen(
+    new_window: NewWindow, exchange: Exchange, coin: str
+) -> None:
+    symbol = f"{coin}-USD"
+    buyer, seller = (exchange.register(f"full-{side}-{coin.lower()}@example.com") for side in ("buyer", "seller"))
+    token = buyer.tokens["accessToken"]
+    exchange.deposit([(buyer, "USD", "10000"), (seller, coin, "10")])
+    for price in ("245", "255", "250"):
+        for trader, side in ((seller, "sell"), (buyer, "buy")):
+            order = {"symbol": symbol, "side": side, "type": "limit", "price": price, "quantity": "1"}
+            exchange.call("POST", "orders", order, trader.tokens["accessToken"])
+    stop = {"symbol": symbol, "side": "buy", "type": "stop_limit", "quantity": "1", "stopPrice": "253", "price": "254"}
+    exchange.call("POST", "orders", stop, token)
+    screen = new_window(buyer)
+    page = screen.page
+    screen.go(f"/{symbol}", symbol)
+    page.get_by_role("button", name="Full screen").click()
+    leave = page.get_by_role("button", name="Leave full screen")
+    expect(leave).to_be_visible()
+    handle = page.get_by_role("slider", name=re.compile("^Price of Stop: Buy 1 "))
+    expect(handle).to_have_attribute("aria-valuenow", "253")
+    with_mouse(screen, handle, -12)
+    dialog = screen.dialog("Change the order to buy")
+    row = dialog.get_by_role("row", name="Stop price")
+    asked = Decimal(row.get_by_role("cell").last.inner_text().removesuffix(" USD"))
+    assert asked > Decimal(253)
+    change = dialog.get_by_role("button", name="Change the order")
+    assert change.evaluate(SEEN)
+    change.click()
+    toast = screen.toast("Order changed")
+    expect(toast).to_be_visible()
+    assert toast.evaluate(SEEN)
+    (order,) = exchange.call("GET", "orders?status=open", token=token)
+    assert Decimal(order["stopPrice"]) == asked
+    # A menu that is open goes with the page when the screen is left, and keeps the keyboard.
+    page.get_by_role("button", name="Indicators", exact=True).click()
+    box = page.get_by_role("checkbox", name="SMA 20", exact=True)
+    box.focus()
+    assert box.evaluate(SEEN)
+    page.evaluate("document.exitFullscreen()")
+    expect(page.get_by_role("button", name="Full screen", exact=True)).to_be_visible()
+    expect(box).to_be_focused()
+
+
 def test_the_line_of_a_trailing_stop_moves_how_far_it_follows(
     new_window: NewWindow, exchange: Exchange, trader: Trader
 ) -> None:

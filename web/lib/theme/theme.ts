@@ -1,5 +1,6 @@
 /** Mantine's theme: our colours, type and defaults of components. */
 import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from "@mantine/core";
+import { floating } from "./floating.ts";
 import { type Colours, dark, light } from "./tokens.ts";
 
 /** Ten shades that Mantine asks for; what shows comes from the variables below. */
@@ -52,6 +53,7 @@ export const theme = createTheme({
   respectReducedMotion: true,
   cursorType: "pointer",
   components: {
+    Portal: { defaultProps: { target: floating } },
     Button: { defaultProps: { size: "sm" } },
     TextInput: { defaultProps: { size: "sm" } },
     PasswordInput: { defaultProps: { size: "sm" } },

@@ -162,18 +162,8 @@ function Flyout({
   target: ReactElement;
   children: ReactNode;
 }) {
-  // Nothing outside of what fills the screen is seen.
-  const within = document.fullscreenElement;
   return (
-    <Popover
-      opened={isOpen}
-      onChange={onOpen}
-      position="right-end"
-      shadow="md"
-      trapFocus
-      returnFocus
-      {...(within instanceof HTMLElement ? { portalProps: { target: within } } : {})}
-    >
+    <Popover opened={isOpen} onChange={onOpen} position="right-end" shadow="md" trapFocus returnFocus>
       <Popover.Target>{target}</Popover.Target>
       <Popover.Dropdown aria-label={name} p={8}>
         {children}

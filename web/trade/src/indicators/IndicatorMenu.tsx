@@ -9,11 +9,7 @@ import { shown } from "./shown.ts";
 const IndicatorChoices = late(() => import("./IndicatorChoices.tsx"));
 
 /** The button that opens the list of indicators; it says how many are shown. */
-export function IndicatorMenu({
-  within,
-}: {
-  /** What fills the screen, if anything does: nothing else is seen. */ within: HTMLElement | null;
-}) {
+export function IndicatorMenu() {
   const count = useStore(shown);
   const [isOpen, setOpen] = useState(false);
   const toggle = () => {
@@ -22,15 +18,7 @@ export function IndicatorMenu({
     else void IndicatorChoices.loadAhead().then(() => setOpen(true));
   };
   return (
-    <Popover
-      opened={isOpen}
-      onChange={setOpen}
-      position="bottom-end"
-      shadow="md"
-      trapFocus
-      returnFocus
-      {...(within ? { portalProps: { target: within } } : {})}
-    >
+    <Popover opened={isOpen} onChange={setOpen} position="bottom-end" shadow="md" trapFocus returnFocus>
       <Popover.Target>
         <Button size="compact-xs" variant="default" onClick={toggle}>
           {count === 0 ? t("Indicators") : t("Indicators ({count})", { count: String(count) })}

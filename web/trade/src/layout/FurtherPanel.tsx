@@ -1,5 +1,4 @@
-import { useFullscreenElement, useMergedRef } from "@mantine/hooks";
-import { useState } from "react";
+import { useFullscreenElement } from "@mantine/hooks";
 import { late } from "#lib/components/late.tsx";
 import { t } from "#lib/language.ts";
 import { type Market, useMarkets, useOpenOrders } from "../api/queries.ts";
@@ -76,11 +75,9 @@ function FurtherChart({
   const { session } = useSession();
   const { data: open } = useOpenOrders(shown.symbol);
   const { ref, toggle, fullscreen } = useFullscreenElement<HTMLElement>();
-  const [panel, setPanel] = useState<HTMLElement | null>(null);
-  const held = useMergedRef(ref, setPanel);
   return (
     <PanelBox
-      ref={held}
+      ref={ref}
       title={`${shown.symbol} ${choice.interval}`}
       tools={
         <div className={classes.tools}>
@@ -112,7 +109,6 @@ function FurtherChart({
             isLogarithmic={choice.logarithmic}
             onScale={(logarithmic) => onChoice({ ...choice, logarithmic })}
             isFull={fullscreen}
-            panel={panel}
             onFull={() => void toggle()}
           />
         </div>

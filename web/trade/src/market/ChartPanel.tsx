@@ -1,5 +1,5 @@
 import { SegmentedControl } from "@mantine/core";
-import { useFullscreenElement, useMergedRef } from "@mantine/hooks";
+import { useFullscreenElement } from "@mantine/hooks";
 import { type ComponentProps, memo, useCallback, useState } from "react";
 import { late } from "#lib/components/late.tsx";
 import { t } from "#lib/language.ts";
@@ -81,11 +81,9 @@ export const ChartPanel = memo(function ChartPanel({
     keep(() => localStorage, SCALE_KEY, next ? "yes" : null);
   }, []);
   const { ref, toggle, fullscreen } = useFullscreenElement<HTMLElement>();
-  const [panel, setPanel] = useState<HTMLElement | null>(null);
-  const held = useMergedRef(ref, setPanel);
   const fill = useCallback(() => void toggle(), [toggle]);
   return (
-    <section className={classes.panel} aria-label={t("Chart")} ref={held}>
+    <section className={classes.panel} aria-label={t("Chart")} ref={ref}>
       <Head
         symbol={market.symbol}
         view={view}
@@ -95,7 +93,6 @@ export const ChartPanel = memo(function ChartPanel({
         isLogarithmic={isLogarithmic}
         onScale={scale}
         isFull={fullscreen}
-        panel={panel}
         onFull={fill}
       />
       <div className={classes.body}>

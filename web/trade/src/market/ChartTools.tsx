@@ -15,30 +15,19 @@ interface ChartToolsProps {
   isLogarithmic: boolean;
   onScale: (isLogarithmic: boolean) => void;
   isFull: boolean;
-  /** What fills the screen. */
-  panel: HTMLElement | null;
   onFull: () => void;
 }
 
 /** What a chart can do beside showing candles. Indicators, drawings and comparison are those of all charts. */
-export function ChartTools({
-  symbol,
-  hasCandles,
-  isLogarithmic,
-  onScale,
-  isFull,
-  panel,
-  onFull,
-}: ChartToolsProps) {
+export function ChartTools({ symbol, hasCandles, isLogarithmic, onScale, isFull, onFull }: ChartToolsProps) {
   const hasTools = useStore(areToolsOpen);
   const isCompared = useCompared(symbol).length > 0;
-  const within = isFull ? panel : null;
   return (
     <div className={classes.tools}>
       {hasCandles && (
         <>
-          <IndicatorMenu within={within} />
-          <CompareMenu symbol={symbol} within={within} />
+          <IndicatorMenu />
+          <CompareMenu symbol={symbol} />
           <ActionIcon
             variant={hasTools ? "light" : "subtle"}
             color={hasTools ? "accent" : "gray"}

@@ -9,14 +9,7 @@ import { useCompared } from "./compared.ts";
 const CompareChoices = late(() => import("./CompareChoices.tsx"));
 
 /** The button that opens the markets to compare with. */
-export function CompareMenu({
-  symbol,
-  within,
-}: {
-  symbol: string;
-  /** What fills the screen, if anything does: nothing else is seen. */
-  within: HTMLElement | null;
-}) {
+export function CompareMenu({ symbol }: { symbol: string }) {
   const isActive = useCompared(symbol).length > 0;
   const [isOpen, setOpen] = useState(false);
   const toggle = () => {
@@ -25,15 +18,7 @@ export function CompareMenu({
     else void CompareChoices.loadAhead().then(() => setOpen(true));
   };
   return (
-    <Popover
-      opened={isOpen}
-      onChange={setOpen}
-      position="bottom-end"
-      shadow="md"
-      trapFocus
-      returnFocus
-      {...(within ? { portalProps: { target: within } } : {})}
-    >
+    <Popover opened={isOpen} onChange={setOpen} position="bottom-end" shadow="md" trapFocus returnFocus>
       <Popover.Target>
         <ActionIcon
           variant={isActive ? "light" : "subtle"}
