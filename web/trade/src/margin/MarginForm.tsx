@@ -21,6 +21,8 @@ interface MarginFormProps {
   /** The side is that of the order form, so that keys and buttons of the page reach it. */
   side: "buy" | "sell";
   onSide: (side: "buy" | "sell") => void;
+  /** A position was opened, or positions were made smaller. */
+  onPlaced: (() => void) | undefined;
 }
 
 export default memo(MarginForm);
@@ -28,11 +30,12 @@ export default memo(MarginForm);
 /**
  * Opens margin positions on the trading screen. It takes nothing of the book, so it is not drawn again when that changes.
  */
-function MarginForm({ market, side, onSide }: MarginFormProps) {
+function MarginForm({ market, side, onSide, onPlaced }: MarginFormProps) {
   const { data: account, error, refetch } = useMarginAccount();
   useMarginPushes();
   const { symbol } = market;
-  if (account) return <Form key={symbol} {...{ market, side, onSide, account, isOld: error !== null }} />;
+  if (account)
+    return <Form key={symbol} {...{ market, side, onSide, onPlaced, account, isOld: error !== null }} />;
   if (account === null) {
     return (
       <div className={orderForm.form}>
@@ -60,6 +63,7 @@ function Form({
   account,
   side,
   onSide,
+  onPlaced,
   isOld,
 }: MarginFormProps & { account: MarginAccount; isOld: boolean }) {
   const link = useLink();
@@ -84,7 +88,7 @@ function Form({
       {t("The prices on this page are old: the connection to the exchange is broken.")}
     </WarningNote>
   );
-  const form = { market, account, draft: { ...draft, side }, onDraft: change, options };
+  const form = { market, account, draft: { ...draft, side }, onDraft: change, onPlaced, options };
   return (
     <div className={classes.onScreen}>
       {isReduceOnly ? (

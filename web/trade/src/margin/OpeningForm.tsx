@@ -20,6 +20,8 @@ interface OpeningFormProps {
   account: MarginAccount;
   draft: OpeningDraft;
   onDraft: (changes: Partial<OpeningDraft>) => void;
+  /** A position was opened. */
+  onPlaced?: (() => void) | undefined;
   /** What stands above the side. */
   lead?: ReactNode;
   /** What stands below the quantity. */
@@ -29,7 +31,16 @@ interface OpeningFormProps {
 }
 
 /** Opens a position at the market price. Shows margin, loan and risk before the user confirms. */
-export function OpeningForm({ market, account, draft, onDraft, lead, options, notes }: OpeningFormProps) {
+export function OpeningForm({
+  market,
+  account,
+  draft,
+  onDraft,
+  onPlaced,
+  lead,
+  options,
+  notes,
+}: OpeningFormProps) {
   const [asks, setAsks] = useState(false);
   const facts = { market, account };
   const { faults, blocked, estimate, body } = reviewOpening(draft, facts);
@@ -116,7 +127,10 @@ export function OpeningForm({ market, account, draft, onDraft, lead, options, no
           estimate={estimate}
           account={account}
           blocked={blocked}
-          onDone={() => onDraft({ quantity: "" })}
+          onDone={() => {
+            onDraft({ quantity: "" });
+            onPlaced?.();
+          }}
           onClose={() => setAsks(false)}
         />
       )}

@@ -19,6 +19,7 @@ export function ReducingForm({
   account,
   draft,
   onDraft,
+  onPlaced,
   options,
   notes,
 }: {
@@ -26,6 +27,8 @@ export function ReducingForm({
   account: MarginAccount;
   draft: ReducingDraft;
   onDraft: (changes: Partial<ReducingDraft>) => void;
+  /** Positions were made smaller. */
+  onPlaced: (() => void) | undefined;
   /** What stands below the quantity. */
   options: ReactNode;
   /** What stands between the figures and the button. */
@@ -104,7 +107,10 @@ export function ReducingForm({
           market={market}
           account={account}
           draft={draft}
-          onDone={() => onDraft({ quantity: "" })}
+          onDone={() => {
+            onDraft({ quantity: "" });
+            onPlaced?.();
+          }}
           onClose={() => setAsks(false)}
         />
       )}

@@ -17,7 +17,7 @@ type TradeFormProps = Omit<ComponentProps<typeof OrderForm>, "tools">;
 /** The order form, or the form for margin positions where the market has that mode and the user has chosen it. */
 export const TradeForm = memo(function TradeForm(order: TradeFormProps) {
   const { session } = useSession();
-  const { market, draft, onDraft } = order;
+  const { market, draft, onDraft, onPlaced } = order;
   const mode = useMode(market);
   const chooseSide = useCallback((side: "buy" | "sell") => onDraft({ side }), [onDraft]);
   const isChosen = useRef(false);
@@ -46,7 +46,7 @@ export const TradeForm = memo(function TradeForm(order: TradeFormProps) {
   if (mode === "spot") return <OrderForm {...order} tools={choice} />;
   return (
     <Panel title={t("Order")} tools={choice}>
-      <MarginForm market={market} side={draft.side} onSide={chooseSide} />
+      <MarginForm market={market} side={draft.side} onSide={chooseSide} onPlaced={onPlaced} />
     </Panel>
   );
 });
