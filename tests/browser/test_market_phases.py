@@ -38,7 +38,7 @@ def test_an_operator_holds_an_auction_and_the_trading_screen_says_what_it_would_
     dialog.get_by_label("Phase", exact=True).select_option("auction")
     dialog.get_by_label("Minutes until continuous trading").fill("0")
     expect(dialog.get_by_text("A whole number from 1 to")).to_be_visible()
-    dialog.get_by_label("Minutes until continuous trading").fill("")
+    dialog.get_by_label("Minutes until continuous trading").fill("30")
     button = dialog.get_by_role("button", name="Change the phase")
     expect(button).to_be_disabled()
     dialog.get_by_label("Reason").fill("the opening of the market")
@@ -52,6 +52,7 @@ def test_an_operator_holds_an_auction_and_the_trading_screen_says_what_it_would_
     screen.go(f"/{market}", market)
     status = screen.page.get_by_role("status").filter(has_text="Auction")
     expect(status).to_contain_text("It would trade 1", timeout=stretched(20) * 1000)
+    expect(status).to_contain_text("Auction until ")
     expect(status).to_contain_text("at 51")
     screen.assert_accessible("auction")
 
