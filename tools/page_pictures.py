@@ -45,7 +45,9 @@ SHOWN = {
     "/listings/:symbol": "/listings/BTC-USD",
 }
 """What stands for a part of an address that a user chooses."""
-HEIGHTS = {3840: 2160, 1440: 900, 390: 844}
+HEIGHTS = {3840: 2160, 1440: 900, 768: 1024, 390: 844}
+PHONE_WIDTH_MAX = 768
+"""Up to this width the order form is a sheet: `PHONE` in web/trade/src/pages/TradePage.tsx."""
 THEMES = ("light", "dark")
 WAIT_MS = 120_000
 KEPT = ((1440, "light"), (390, "dark"))
@@ -160,7 +162,7 @@ def await_market(page: Page) -> None:
 
 def is_phone(look: Look) -> bool:
     """Whether the order form is a sheet, which a button opens."""
-    return look[0] == min(HEIGHTS)
+    return look[0] <= PHONE_WIDTH_MAX
 
 
 def draw_layout(page: Page, folder: Path, look: Look) -> None:
