@@ -88,18 +88,6 @@ async def outcome_of(dependencies: Dependencies, connection: Connection, order: 
     return _outcome(reply.order)
 
 
-async def outcome_with_price(
-    dependencies: Dependencies, connection: Connection, order_id: str, order: MarginOrder | None
-) -> OrderOutcome:
-    """`outcome_of` an order that is None while there is no price to bound it: then it is not placed, but refused."""
-    if order is not None:
-        return await outcome_of(dependencies, connection, order)
-    recorded = await recorded_outcome(connection, order_id)
-    if recorded is None:
-        raise OrderRefusedError("there is no fair price of the market now")
-    return recorded
-
-
 async def recorded_outcome(connection: Connection, order_id: str) -> OrderOutcome | None:
     """How an order ended, from the router's row; None if there is no row.
 
@@ -122,11 +110,6 @@ async def recorded_outcome(connection: Connection, order_id: str) -> OrderOutcom
     average = row["filled_notional"] / row["filled_quantity"]
     spent = notional + to_amount(row["fee"])
     return OrderOutcome(quantity, notional, spent, parse_decimal(text_of(round(average, 18))), None)
-
-
-async def was_placed(connection: Connection, order_id: str) -> bool:
-    """Whether the router has a row of the order, whatever became of it."""
-    return bool(await connection.fetchval("SELECT EXISTS (SELECT FROM orders WHERE order_id = $1)", order_id))
 
 
 async def was_never_placed(dependencies: Dependencies, connection: Connection, order_id: str) -> bool:

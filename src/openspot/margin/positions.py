@@ -46,9 +46,9 @@ from openspot.margin.orders import (
     OrderRefusedError,
     OrderUndecidedError,
     nothing_filled,
-    outcome_with_price,
+    outcome_of,
+    recorded_outcome,
     was_never_placed,
-    was_placed,
 )
 from openspot.margin.records import MarginLoanRow, MarginPositionRow, derived_id, part_order_id, reduction_request
 from openspot.margin.reduction import parts_of
@@ -128,12 +128,18 @@ class Positions:
             position = await store.position(account.connection, position_id)
             if position is None or position.account_id != account_id:
                 raise InvalidRequestError("positionId is not a position of the account", RefusalCode.NOT_FOUND)
-            if position.close_request != request_id and not await _was_part(account, position, request_id):
+            part_id = part_order_id(position_id, request_id)
+            # Others may have closed parts since the request did.
+            was_part = await store.has_reduction(account.connection, account_id, part_id)
+            if position.close_request != request_id and not was_part:
                 # Before anything is written: where no order is taken, the closing could only be given up.
                 await self._dependencies.traded_symbol(position.symbol)
                 _begin_closing(position, request_id)
                 position.closing_quantity = None if quantity is None else await self._part_of(position, quantity)
                 await store.save_position(account.connection, position)
+                if position.closing_quantity is not None:
+                    now = datetime_from_ms(self._dependencies.now_ms())
+                    await store.add_reduction(account.connection, account_id, part_id, now)
         await self._advance_to_the_end(account_id)
         return account_id, position_id
 
@@ -347,7 +353,7 @@ class Positions:
         age_ms = self._age_ms(position)
         if age_ms <= OPENING_MS_MAX or not await was_never_placed(dependencies, connection, position.order_id):
             try:
-                return await outcome_with_price(dependencies, connection, position.order_id, order)
+                return await self._outcome_of(connection, position, order)
             except OrderRefusedError as error:
                 if is_first:
                     return nothing_filled(str(error))
@@ -355,6 +361,17 @@ class Positions:
         if age_ms <= OPENING_MS_MAX + dependencies.settings.order_late_ms:
             raise OrderUndecidedError("an earlier attempt may still be on its way")
         return nothing_filled("its order could not be placed in time")
+
+    async def _outcome_of(
+        self, connection: Connection, position: MarginPositionRow, order: MarginOrder | None
+    ) -> OrderOutcome:
+        """`outcome_of` a position's order. Without a price to bound it there is none: it is not placed, but refused."""
+        if order is not None:
+            return await outcome_of(self._dependencies, connection, order)
+        recorded = await recorded_outcome(connection, position.order_id)
+        if recorded is None:
+            raise OrderRefusedError("there is no fair price of the market now")
+        return recorded
 
     async def _finish_closing(self, account: LockedAccount, position: MarginPositionRow) -> OrderRefusedError | None:
         dependencies, connection = self._dependencies, account.connection
@@ -416,13 +433,13 @@ class Positions:
         """
         dependencies, refused_at = self._dependencies, position.closing_refused_at
         if refused_at is None:
-            return await outcome_with_price(dependencies, connection, position.order_id, order)
+            return await self._outcome_of(connection, position, order)
         refusal = position.reason or "the router refused the order"
         if dependencies.now_ms() < int(refused_at.timestamp() * 1000) + dependencies.settings.order_late_ms:
             raise OrderRefusedError(refusal)
         if not await was_never_placed(dependencies, connection, position.order_id):
             position.closing_refused_at = None
-            return await outcome_with_price(dependencies, connection, position.order_id, order)
+            return await self._outcome_of(connection, position, order)
         return nothing_filled(refusal)
 
     async def _repay(
@@ -460,11 +477,6 @@ def _begin_closing(position: MarginPositionRow, request_id: str) -> None:
     position.status, position.close_request, position.reason = status, request_id, None
     position.closings += 1
     position.closing_refused_at = None
-
-
-async def _was_part(account: LockedAccount, position: MarginPositionRow, request_id: str) -> bool:
-    """Whether the request has closed a part before, and others came after it."""
-    return await was_placed(account.connection, part_order_id(position.position_id, request_id))
 
 
 def _fail(position: MarginPositionRow, reason: str, now_ms: int) -> None:

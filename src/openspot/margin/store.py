@@ -229,7 +229,7 @@ async def save_position(connection: Connection, changed: MarginPositionRow) -> N
 
 
 async def add_reduction(connection: Connection, account_id: str, request_id: str, requested_at: datetime) -> bool:
-    """Note a reduce-only request. Returns False if it was noted before."""
+    """Note a reduce-only request, or the order of a part that is closed. Returns False if it was noted before."""
     tag = await connection.execute(
         "INSERT INTO margin_reductions (account_id, request_id, requested_at) VALUES ($1, $2, $3)"
         " ON CONFLICT DO NOTHING",
@@ -238,6 +238,12 @@ async def add_reduction(connection: Connection, account_id: str, request_id: str
         requested_at,
     )
     return rows_changed(tag) == 1
+
+
+async def has_reduction(connection: Connection, account_id: str, request_id: str) -> bool:
+    """Whether `add_reduction` has noted it. The router's row of the order comes later than its reply."""
+    query = "SELECT EXISTS (SELECT FROM margin_reductions WHERE account_id = $1 AND request_id = $2)"
+    return bool(await connection.fetchval(query, account_id, request_id))
 
 
 # Transfers
