@@ -146,7 +146,9 @@ class Auditor:
         """Every order's events must come once by message id, in the order of its states, none more or less."""
         heard: dict[str, list[tuple[Any, ...]]] = {}
         anew = {f"refused-{told.asked[order_id].user_id}-{order_id}" for order_id in told.checked_anew & told.repeated}
-        for subject, _, event in self._without_repeats(each for each in messages if each[1] not in anew):
+        own = [each for each in messages if each[1] not in anew]
+        self._look_at_incomplete([each for each in own if _is_incomplete(each[0])])
+        for subject, _, event in self._without_repeats(each for each in own if not _is_incomplete(each[0])):
             order = event["order"]
             order_id = order["orderId"]
             self._expect(f"subject of an event of {order_id}", subject, f"orders.{event['event']}.{order['userId']}")
@@ -162,6 +164,27 @@ class Auditor:
         for order_id, order in self.history.orders.items():
             real = [_real(state) for state in order.heard]
             self._expect(f"events of order {order_id}", heard.get(order_id, []), real)
+
+    def _look_at_incomplete(self, messages: Messages) -> None:
+        """Each order that ended with a part filled is told once; without a fill, only one whose trigger had fired."""
+        told: list[tuple[Any, ...]] = []
+        for subject, _, event in self._without_repeats(messages):
+            order = self.history.orders.get(event["orderId"])
+            if order is None:
+                self.findings.append(f"an incomplete order {event['orderId']}, which the engine never had")
+                continue
+            self._expect(f"subject of incomplete order {order.order_id}", subject, f"orders.incomplete.{order.user}")
+            filled = units(event["filledQuantity"], order.market.quantity_scale)
+            if filled:
+                told.append((order.order_id, filled))
+            elif order.final.filled or not any(state.triggered_ms for state in order.states):
+                self.findings.append(f"order {order.order_id} is told as fired for nothing")
+        real = [
+            (order.order_id, order.final.filled)
+            for order in self.history.orders.values()
+            if order.final.status == "cancelled" and order.final.filled
+        ]
+        self._expect("incomplete orders", sorted(told), sorted(real))
 
     def look_at_trade_events(self, messages: Messages, *, is_divided: bool = False) -> None:
         """Each trade must have one `trades.executed`, in order, and one `trades.executed.<SYMBOL>` for each side.
@@ -261,6 +284,10 @@ def _trade_figures(trade: TradeHistory) -> tuple[Any, ...]:
         (trade.buyer.user, trade.seller.user),
         (trade.taker_fee, trade.maker_fee, trade.market.quote),
     )
+
+
+def _is_incomplete(subject: str) -> bool:
+    return subject.startswith("orders.incomplete.")
 
 
 def _executed(trade: TradeHistory) -> tuple[Any, ...]:

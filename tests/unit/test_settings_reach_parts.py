@@ -16,7 +16,7 @@ from openspot.demo import service as demo
 from openspot.demo.inventory import InventoryTarget
 from openspot.demo.settings import DemoSettings
 from openspot.domain.market import load_markets
-from openspot.domain.money import AMOUNT_SCALE
+from openspot.domain.money import AMOUNT_SCALE, BASIS_POINTS
 from openspot.domain.order import Side
 from openspot.domain.partition import WHOLE
 from openspot.http.brand import Brand
@@ -357,7 +357,9 @@ class Dependencies(margin.Dependencies):
 
     async def symbol(self, name: str) -> Any:
         """The market."""
-        return SimpleNamespace(symbol=name, base="BTC", quote="USD", taker_fee_bps=10, lot=1, base_unit=1)
+        return SimpleNamespace(
+            symbol=name, base="BTC", quote="USD", taker_fee_bps=10, lot=1, base_unit=1, tick=1, quote_scale_k=100
+        )
 
     def smallest_quantity(self, spec: Any, price: int) -> int:
         """Any quantity will do."""
@@ -407,11 +409,12 @@ async def test_an_order_for_a_position_may_slip_by_the_setting_and_the_funds_suf
     borrowed = loans.add_loan.call_args.args[3]
     assert Decimal(position.own_funds + borrowed) == Decimal(cost) * AMOUNT_SCALE
 
-    position.loan_id = None
+    position.loan_id, position.own_funds = None, position.own_funds + borrowed
     order_id = position.order_id
     await work._finish_opening(account, position, is_first=True)
     order: MarginOrder = orders.call_args.args[2]
-    assert order == MarginOrder(order_id, "a1", "BTC-USD", Side.BUY, AMOUNT_SCALE, slippage_bps)
+    worst = 60_000 * AMOUNT_SCALE * (BASIS_POINTS + slippage_bps) // BASIS_POINTS
+    assert order == MarginOrder(order_id, "a1", "BTC-USD", Side.BUY, AMOUNT_SCALE, worst)
     assert position.status is MarginPositionStatus.FAILED
 
 
@@ -479,7 +482,7 @@ async def test_identities_are_checked_by_the_provider_of_the_setting(
     monkeypatch.setattr(funds.KycService, "seal_clear_information", AsyncMock())
     services = await funds.make_fund_services(
         settings, frame.pool, frame.bus, frame, engine=ANY, accounts=ANY, second_factor=ANY, fair_prices=ANY,
-        configuration=load_markets(), payment_fees=list, networks={}, pauses=ANY, notifications=ANY,
+        configuration=load_markets(), payment_fees=list, networks={}, pauses=ANY, notifications=ANY, activity=ANY,
     )  # fmt: skip
     body: Any = SimpleNamespace(level="basic")
     if name is None:

@@ -14,6 +14,7 @@ import pytest
 
 from openspot.contracts import subjects
 from openspot.contracts.messages import OrderRequest, SubmitOrder, SubmitOrderReply
+from openspot.contracts.refusals import RefusalCode
 from openspot.domain.fair_price.model import PriceState
 from openspot.domain.margin_offer import margin_offer
 from openspot.domain.money import AMOUNT_SCALE
@@ -173,13 +174,17 @@ async def test_a_closing_that_the_router_refuses_keeps_nobody_waiting_and_is_dec
     await market.place("sell", "100", "2", "bob")
     account_id, position_id = await positions.open("o", "stu", "BTC-USD", Side.BUY, 2 * AMOUNT_SCALE, Decimal(1))
     await process.loans.transfer("out", "stu", "BTC", -2 * AMOUNT_SCALE)
-    held = "SELECT available FROM ledger_accounts WHERE user_id = $1 AND asset = 'BTC'"
 
-    async def has_left() -> bool:
-        # The router asks the ledger, which follows the engine.
-        return not await market.pool.fetchval(held, account_id)
+    async def router_knows() -> bool:
+        # It hears of the ledger's balances a moment later.
+        probe = SubmitOrder(
+            account_id, OrderRequest(market.request_id(), "BTC-USD", "sell", "limit", "1", "100"),
+            process.dependencies.now_ms() + 60_000,
+        )  # fmt: skip
+        reply = await market.ask(subjects.ORDERS_SUBMIT, probe, SubmitOrderReply)
+        return reply.code is RefusalCode.PRE_TRADE_CHECK
 
-    await eventually(has_left)
+    await eventually(router_knows)
 
     async def row() -> MarginPositionRow:
         async with market.pool.acquire() as connection:
@@ -200,13 +205,15 @@ async def test_a_closing_that_the_router_refuses_keeps_nobody_waiting_and_is_dec
     monkeypatch.setattr("openspot.margin.positions.asyncio", SimpleNamespace(sleep=sleep))
     closing = asyncio.create_task(positions.close("c", "stu", position_id))
     await eventually(is_refused)
-    submitted = "SELECT count(*) FROM orders WHERE user_id = $1"
-    before = 2
+    refused_id = (await row()).order_id
 
-    async def both_are_written() -> bool:
-        return bool(await market.pool.fetchval(submitted, account_id) == before)
+    async def is_written() -> bool:
+        return bool(await market.pool.fetchval("SELECT EXISTS (SELECT FROM orders WHERE order_id = $1)", refused_id))
 
-    await eventually(both_are_written)
+    await eventually(is_written)
+    # Without the probes, whose rows come later, too.
+    submitted = "SELECT count(*) FROM orders WHERE user_id = $1 AND NOT starts_with(order_id, 'request')"
+    before = await market.pool.fetchval(submitted, account_id)
     # The request waits, and neither the account nor the process that leads waits with it.
     await process.loans.transfer("more", "stu", "USD", AMOUNT_SCALE)
     with pytest.raises(OrderRefusedError, match="insufficient BTC balance"):

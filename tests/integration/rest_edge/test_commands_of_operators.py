@@ -44,6 +44,9 @@ async def test_operators_are_added_listed_changed_and_removed(
     edge.token = None
     eve = await register(edge, EVE)
     assert await command("operators", "list") == (0, ["no operator"])
+    code, lines = await command("operators", "add", EVE, "SUPPORT", *WHY)
+    assert (code, "is not verified" in lines[0]) == (1, True), lines
+    await pool.execute("UPDATE users SET email_verified_at = now() WHERE user_id = $1", eve)
     assert await command("operators", "add", EVE, "support, TREASURY", *WHY) == (
         0, [f"{EVE} ({eve}) has the roles SUPPORT, TREASURY"],
     )  # fmt: skip
