@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
+from openspot.domain.market import load_markets
 from openspot.domain.money import amount_to_text, to_amount
 from openspot.domain.transfer import Movement, TransferKind
 from openspot.engine_client.errors import EngineAmbiguousError, EngineUnreachableError
-from openspot.engine_client.queries import EngineBalance, EngineBook
+from openspot.engine_client.queries import EngineBalance, EngineBook, EngineMarket
 from openspot.engine_transfers.model import TransferResult
 
 
@@ -80,6 +81,15 @@ class FakeQueries:
         if self.fault is not None:
             raise self.fault
         return self.states.get(participant_id, "active")
+
+    async def markets(self) -> list[EngineMarket]:
+        """The platform's markets, all in continuous trading."""
+        if self.fault is not None:
+            raise self.fault
+        return [
+            EngineMarket(symbol, number, *symbol.split("-"), 1000, 100, "0.01", "0.001", 25, 15)
+            for number, symbol in enumerate(sorted(load_markets().limits), 1)
+        ]
 
     async def book(self, symbol: str, depth: int) -> EngineBook | None:
         """The book that a test has put there."""

@@ -8,13 +8,15 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from msgspec.structs import replace as replaced
 
 from openspot.domain.fair_price.model import PriceState
 from openspot.domain.ids import CONVERSIONS_ACCOUNT_ID, FEE_ACCOUNT_ID
 from openspot.domain.market import load_markets
+from openspot.domain.market_phase import MarketPhase
 from openspot.domain.money import AMOUNT_SCALE, amount_to_text
 from openspot.engine_client.errors import EngineUnreachableError
-from openspot.engine_client.queries import EngineBalance, EngineBook
+from openspot.engine_client.queries import EngineBalance, EngineBook, EngineMarket
 from openspot.engine_transfers.model import Transfer, TransferResult
 from openspot.http.errors import HttpError
 from openspot.rest_edge.products.conversions.exposure import ExposureLimits
@@ -45,14 +47,15 @@ class Bench:
         self.begun: list[Transfer] = []
         self.settled: list[tuple[str, str | None]] = []
         self.states = {"alice": "active"}
+        self.market = EngineMarket("BTC-USD", 1, "BTC", "USD", 1000, 100, "0.01", "0.001", 25, 15)
         self.is_engine_away = False
         self.prices = KnownPrices()
         self.prices.set("BTC-USD", "105", low="101", high="109")
         anything: Any = self
         self.pairs = pairs_of(MARKETS)
-        self.markets = replace(MARKETS)
+        self.configuration = replace(MARKETS)
         self.service = ConversionService(
-            anything, anything, anything, self.prices, self.pairs, self.markets,
+            anything, anything, anything, self.prices, self.pairs, self.configuration,
             lambda: round(self.now.timestamp()) * 10**9, spread_bps=spread_bps, quote_life=timedelta(seconds=10),
             limits=ExposureLimits(user_cents=user_cents, asset_cents=10**7), standing_s=0,
         )  # fmt: skip
@@ -79,6 +82,11 @@ class Bench:
             for (owner, asset), (available, reserved) in self.funds.items()
             if owner == account
         ]
+
+    async def markets(self) -> list[EngineMarket]:
+        if self.is_engine_away:
+            raise EngineUnreachableError("away")
+        return [self.market]
 
     async def participant_state(self, participant_id: str) -> str | None:
         if self.is_engine_away:
@@ -186,6 +194,15 @@ async def test_without_a_certain_price_nothing_is_quoted(state: PriceState | Non
     assert bench.quotes == {}
 
 
+@pytest.mark.parametrize("phase", [phase.text for phase in MarketPhase if phase is not MarketPhase.CONTINUOUS])
+async def test_while_a_market_does_not_trade_continuously_nothing_is_quoted_at_its_price_of_before(phase: str) -> None:
+    bench = Bench()
+    for ended in (replaced(bench.market, phase=phase), replaced(bench.market, active=False)):
+        bench.market = ended
+        assert await refused(bench.quote("BTC", "USD", fromAmount="1")) == (409, "PRICE_UNCERTAIN")
+    assert not bench.quotes
+
+
 async def test_the_inventory_pays_up_to_its_last_unit_without_what_is_reserved() -> None:
     bench = Bench()
     bench.funds[CONVERSIONS_ACCOUNT_ID, "BTC"] = ("2.5", "0.5")
@@ -247,7 +264,7 @@ async def test_while_nobody_knows_what_markets_offer_no_quote_is_given_and_one_o
     bench = Bench()
     quote = await bench.quote("USD", "BTC", toAmount="1")
     bench.pairs.clear()
-    bench.markets.knows_offers = False
+    bench.configuration.knows_offers = False
     assert (await refused(bench.quote("USD", "BTC", toAmount="1")))[0] == 503
     with pytest.raises(HttpError, match="has not said yet what its markets offer"):
         bench.service.pairs()

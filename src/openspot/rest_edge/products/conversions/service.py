@@ -13,6 +13,7 @@ from openspot.domain.fair_price.model import FairPrice
 from openspot.domain.fair_price.reference import DOLLAR
 from openspot.domain.ids import CONVERSIONS_ACCOUNT_ID, FEE_ACCOUNT_ID, short_id
 from openspot.domain.market import MarketConfiguration
+from openspot.domain.market_phase import MarketPhase
 from openspot.domain.money import AMOUNT_SCALE, amount_to_text, parse_decimal, to_amount
 from openspot.domain.result_code import ResultCode
 from openspot.domain.transfer import Movement, TransferKind
@@ -165,6 +166,7 @@ class ConversionService:
             require_known_offers(self._markets)
             raise HttpError(404, f"{body.from_asset} cannot be converted into {body.to_asset}", "PAIR_NOT_FOUND")
         await self._require_active(user_id)
+        await self._require_trading(pair.symbol)
         fair = self._certain_price(pair)
         amounts = await self._priced(user_id, pair, fair, body)
         if not pair.minimum <= amounts.source <= pair.maximum:
@@ -312,6 +314,21 @@ class ConversionService:
         if state not in (ACTIVE, None):
             message = f"your account is {state}: nothing is converted"
             raise HttpError(409, message, ResultCode.PARTICIPANT_INACTIVE.name)
+
+    async def _require_trading(self, symbol: str) -> None:
+        """Raise HttpError (409) unless a market trades continuously: else its fair price is that of before.
+
+        503 if the engine does not say. A quote of before is good for as long as any.
+        """
+        try:
+            market = next((each for each in await self._engine.markets() if each.symbol == symbol), None)
+        except EngineError as error:
+            raise service_unavailable("the matching engine does not respond") from error
+        phase = market.phase if market is not None and market.active else MarketPhase.HALTED.text
+        if phase != MarketPhase.CONTINUOUS.text:
+            message = f"the price of {symbol} is not certain now: its market does not trade continuously"
+            details = {"symbol": symbol, "state": phase}
+            raise HttpError(409, f"{message}; try again later", PRICE_UNCERTAIN, details=details)
 
     async def _begin(self, connection: Connection, user_id: str, quote_id: str) -> Transfer | None:
         """Write the conversion and its transfer. None if another request has done so meanwhile."""
