@@ -74,9 +74,7 @@ export function pointsOf(
     sums.set(row.period, value === null ? sum : (sum ?? 0) + value);
   }
   for (const period of periodsOf(span, today)) if (!sums.has(period)) sums.set(period, absent);
-  return [...sums]
-    .map(([period, value]) => ({ at: beginOf(period), value }))
-    .sort((a, b) => a.at - b.at);
+  return [...sums].map(([period, value]) => ({ at: beginOf(period), value })).sort((a, b) => a.at - b.at);
 }
 
 /** The periods of a span, as far as they have begun. */

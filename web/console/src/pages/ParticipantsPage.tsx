@@ -54,12 +54,7 @@ export function ParticipantsPage() {
         actions={
           <>
             {isOperated && (
-              <SaveAsFile
-                path="participants/all"
-                name="participants"
-                needs="users.export"
-                given={{}}
-              />
+              <SaveAsFile path="participants/all" name="participants" needs="users.export" given={{}} />
             )}
             {hasEngine && (
               <Button component={Link} href="/participants/new" leftSection={<PersonAddIcon />}>

@@ -344,15 +344,7 @@ function ReportTable({ name, span, filters }: { name: ReportName; span: ReportSp
 const withMinus = (figure: string) => figure.replace("-", "−");
 
 /** The report's figures over time, of the asset or market that is chosen. */
-function Picture({
-  name,
-  rows,
-  span,
-}: {
-  name: ReportName;
-  rows: readonly ReportRow[];
-  span: ReportSpan;
-}) {
+function Picture({ name, rows, span }: { name: ReportName; rows: readonly ReportRow[]; span: ReportSpan }) {
   const report = REPORTS[name];
   const [chosen, setChosen] = useState<string | null>(null);
   const { choiceOf } = report;

@@ -308,7 +308,12 @@ function Movements({ account }: { account: string }) {
               value={days.from}
               onChange={(first) => url.change({ first })}
             />
-            <DayFilter label="Last day" shown="To" value={days.to} onChange={(last) => url.change({ last })} />
+            <DayFilter
+              label="Last day"
+              shown="To"
+              value={days.to}
+              onChange={(last) => url.change({ last })}
+            />
           </FilterBar>
         }
         columns={ENTRY_COLUMNS}

@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { accountName, accountQuery, keptFromCancel, ownerOf, STILL_OPEN, tradingQuery, usersToCancel } from "./trading.ts";
+import {
+  accountName,
+  accountQuery,
+  keptFromCancel,
+  ownerOf,
+  STILL_OPEN,
+  tradingQuery,
+  usersToCancel,
+} from "./trading.ts";
 
 describe("an account", () => {
   it("is its user's, also one for margin, unless it is the house's", () => {

@@ -2,10 +2,12 @@ import { Amount } from "#lib/components/Amount.tsx";
 import { Badge } from "#lib/components/Badge.tsx";
 import { rich, t, texts } from "#lib/language.ts";
 import { useZone } from "#lib/preferences.ts";
+import { useNow } from "#lib/useNow.ts";
 import type { Ticker } from "../api/queries.ts";
 import classes from "./MarketPhase.module.css";
 import { isInterruption, phaseTitle } from "./phase.ts";
 
+const MINUTE_MS = 60_000;
 const TEXTS: Readonly<Record<NonNullable<Ticker["phase"]>, string>> = texts({
   halted: "Orders can only be cancelled.",
   "cancel-only": "Open orders can be cancelled and made smaller.",
@@ -25,12 +27,13 @@ export default function MarketPhase({
   unit: string | undefined;
 }) {
   const zone = useZone();
+  const now = useNow(MINUTE_MS);
   const { phase, indicativePrice, indicativeQuantity } = ticker;
   if (!phase) return null;
   return (
     <div className={classes.phase} role="status">
       <Badge tone="warning" shape="■">
-        {phaseTitle({ ...ticker, phase }, zone, Date.now())}
+        {phaseTitle({ ...ticker, phase }, zone, now)}
       </Badge>
       <span className={classes.text}>
         {indicativePrice && indicativeQuantity ? (
