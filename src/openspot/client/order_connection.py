@@ -70,6 +70,8 @@ class OrderConnection(OrderChangeCalls):
         self._places = asyncio.Semaphore(IN_FLIGHT_MAX)
         self._replies: dict[int, asyncio.Future[_Message]] = {}
         self._ids = count(1)
+        self._closings = 0
+        """How often it was closed: a call that began before a closing sends nothing after it."""
 
     async def __aenter__(self) -> Self:
         await self._opened()
@@ -81,7 +83,14 @@ class OrderConnection(OrderChangeCalls):
         await self.close()
 
     async def close(self) -> None:
-        """Close the connection. Calls under way raise UnreachableError."""
+        """Close the connection. Calls under way raise UnreachableError; a later call opens it anew."""
+        self._closings += 1
+        await self._end()
+        # One that was being opened is there now.
+        async with self._opening:
+            await self._end()
+
+    async def _end(self) -> None:
         socket, self._socket = self._socket, None
         if socket is not None:
             await socket.close()
@@ -103,12 +112,14 @@ class OrderConnection(OrderChangeCalls):
             message["body"] = msgspec.Raw(encode_body(body))
         if idempotency_key is not None:
             message["idempotencyKey"] = idempotency_key
-        attempt = 1
+        attempt, closings = 1, self._closings
         was_renewed = False
         while True:
             try:
-                return await self._ask(message)
+                return await self._ask(message, closings)
             except (ApiError, UnreachableError) as error:
+                if self._closings != closings:
+                    raise
                 is_refused = isinstance(error, ApiError) and error.status == UNAUTHORIZED
                 if is_refused and self._used is not None and not was_renewed:
                     # The platform answers 401 before it does anything, so any request may be repeated.
@@ -128,9 +139,12 @@ class OrderConnection(OrderChangeCalls):
                 await self._exchange({"action": "authenticate", "token": renewed or ""})
                 self._used = renewed
 
-    async def _ask(self, message: dict[str, Any]) -> Answer:
+    async def _ask(self, message: dict[str, Any], closings: int) -> Answer:
         async with self._places:
-            await self._opened()
+            if self._closings == closings:
+                await self._opened()
+            if self._closings != closings:
+                raise UnreachableError(BROKEN)
             reply = await self._exchange(message)
         if reply.status >= 300:
             raise api_error(reply.status, bytes(reply.body), reply.headers.get("retry-after"))

@@ -6,10 +6,22 @@ import time
 from openspot.contracts.subjects import SESSIONS_REVOKED_BUCKET
 from openspot.http.authentication import RevokedSessions
 from openspot.kit.bus import Bus, BusUnavailableError, Entry
+from openspot.kit.database import Connection
 from openspot.kit.tasks import end_tasks
 
+_IS_OVER = """
+    SELECT EXISTS (SELECT FROM refresh_tokens WHERE family_id = $1 AND used_at IS NULL AND revoked_at IS NOT NULL)
+"""
 CATCH_UP_S_MAX = 30.0
 FORGET_S = 10.0
+
+
+async def is_over(connection: Connection, session_id: str) -> bool:
+    """Whether a session was ended, also before the bus tells of it.
+
+    Whoever ends it and removes what it left asks for no more, so the user's rows must be locked first.
+    """
+    return bool(await connection.fetchval(_IS_OVER, session_id))
 
 
 class EndedSessionsFollower:

@@ -104,7 +104,8 @@ _HISTORY = """
     WHERE account.user_id = $1 AND ($2::text IS NULL OR account.asset = $2)
     ORDER BY entry.entry_id DESC LIMIT $4
 """
-# Halves the span of ids until one is left: ids grow with time, and the index of an account holds no time.
+# Halves the span of ids until one is left: that after the account's last entry before $3. Ids grow with time, and the
+# index of an account holds no time. The largest of all accounts is above every entry before $3, and little else.
 _FIRST_SINCE = """
     WITH RECURSIVE span AS (
         SELECT asset, 0::bigint AS low, $4::bigint AS high FROM ledger_accounts
@@ -120,7 +121,7 @@ _FIRST_SINCE = """
         ) AS entry ON true
         WHERE span.low < span.high
     )
-    SELECT min(low) FROM span WHERE low >= high
+    SELECT max(low) FROM span WHERE low >= high
 """
 _OUT_OF_ORDER = timedelta(minutes=2)
 """An entry has the time at which its transaction began, and an id of when it was written. They differ by less."""
@@ -315,7 +316,6 @@ class LedgerStore:
         """
         first = _ENTRY_ID_MAX if before is None else before
         if until is not None:
-            # Any entry that is much too new has a larger id than all entries before `until`.
             found = await self._pool.fetchval(_FIRST_SINCE, user_id, asset, until + _OUT_OF_ORDER, first)
             first = first if found is None else min(first, found)
         rows = await self._pool.fetch(_HISTORY, user_id, asset, first, limit + 1, entry_type, until)

@@ -112,6 +112,11 @@ async def recorded_outcome(connection: Connection, order_id: str) -> OrderOutcom
     return OrderOutcome(quantity, notional, spent, parse_decimal(text_of(round(average, 18))), None)
 
 
+async def was_placed(connection: Connection, order_id: str) -> bool:
+    """Whether the router has a row of the order, whatever became of it."""
+    return bool(await connection.fetchval("SELECT EXISTS (SELECT FROM orders WHERE order_id = $1)", order_id))
+
+
 async def was_never_placed(dependencies: Dependencies, connection: Connection, order_id: str) -> bool:
     """Whether the engine does not know the order. Raises EngineError."""
     found = await dependencies.commands.get_order(order_id)

@@ -49,6 +49,7 @@ from openspot.margin.orders import (
     outcome_of,
     recorded_outcome,
     was_never_placed,
+    was_placed,
 )
 from openspot.margin.records import MarginLoanRow, MarginPositionRow, derived_id, part_order_id, reduction_request
 from openspot.margin.reduction import parts_of
@@ -129,8 +130,10 @@ class Positions:
             if position is None or position.account_id != account_id:
                 raise InvalidRequestError("positionId is not a position of the account", RefusalCode.NOT_FOUND)
             part_id = part_order_id(position_id, request_id)
-            # Others may have closed parts since the request did.
-            was_part = await store.has_reduction(account.connection, account_id, part_id)
+            # Others may have closed parts since the request did. Earlier releases noted none: the router's row tells.
+            was_part = await store.has_reduction(account.connection, account_id, part_id) or await was_placed(
+                account.connection, part_id
+            )
             if position.close_request != request_id and not was_part:
                 # Before anything is written: where no order is taken, the closing could only be given up.
                 await self._dependencies.traded_symbol(position.symbol)

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -377,6 +377,30 @@ async def test_a_history_of_some_days_goes_on_where_entries_have_the_same_time(b
     older = await history(bus, LedgerHistoryRequest("ann", until=since))
     younger = await history(bus, LedgerHistoryRequest("ann", since=since + 1))
     assert [[entry.transaction_id for entry in page.entries] for page in (older, younger)] == [["tx1"], ["tx6"]]
+
+
+async def test_days_hold_for_every_asset_however_long_ago_it_was_used(bus: Bus, pool: asyncpg.Pool) -> None:
+    """One asset was used before the days alone, one after them alone, one all the time, one never."""
+    used = [("old", "SOL"), ("both-1", "BTC"), ("in-1", "ETH"), ("both-2", "BTC"), ("both-3", "BTC"), ("new", "USD")]
+    for name, asset in used:
+        await credit(bus, posting(name, asset=asset))
+    noon = datetime(2026, 1, 2, 12, tzinfo=UTC)
+    hours = {"old": -48, "both-1": -24, "in-1": 1, "both-2": 2, "both-3": 30, "new": 31}
+    for name, hour in hours.items():
+        at = noon + timedelta(hours=hour)
+        await pool.execute("UPDATE ledger_entries SET created_at = $1 WHERE transaction_id = $2", at, name)
+    await pool.execute("INSERT INTO ledger_accounts (user_id, asset) VALUES ('ann', 'ADA')")
+
+    async def names(**span: datetime) -> list[str]:
+        bounds = {name: ms_from_datetime(moment) for name, moment in span.items()}
+        return [entry.transaction_id for entry in (await history(bus, LedgerHistoryRequest("ann", **bounds))).entries]
+
+    day = timedelta(days=1)
+    assert await names(until=noon + day) == ["both-2", "in-1", "both-1", "old"]
+    assert await names(since=noon, until=noon + day) == ["both-2", "in-1"]
+    assert await names(until=noon) == ["both-1", "old"]
+    assert await names(since=noon + day) == ["new", "both-3"]
+    assert await names(until=noon - 3 * day) == []
 
 
 async def test_a_history_request_that_is_not_sound_is_refused_naming_the_field(bus: Bus) -> None:

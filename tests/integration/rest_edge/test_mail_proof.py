@@ -183,6 +183,17 @@ async def test_who_verifies_the_address_by_its_mail_loses_nothing_then_or_at_a_l
     assert await pool.fetchval(query) == 0
 
 
+async def test_a_mailbox_alone_makes_nobody_an_operator(
+    ada: RestClient, settings: Settings, pool: asyncpg.Pool
+) -> None:
+    """Earlier releases gave roles to addresses that nobody had proved."""
+    user_id = str(await pool.fetchval("SELECT user_id FROM users"))
+    await leave_ways_in(ada, pool, user_id)
+    await insert(pool, "operator_roles", {"user_id": user_id}, role="AUDITOR")
+    assert (await reset(ada, await reset_token(ada, settings))).status == 200
+    assert await ways_in(pool, user_id) == {"keys": 0, "addresses": 0, "factors": 1, "code": None}
+
+
 async def test_a_factor_that_is_only_set_up_goes_too_and_nobody_is_told_of_what_was_not_there(
     ada: RestClient, settings: Settings, pool: asyncpg.Pool
 ) -> None:

@@ -253,13 +253,19 @@ async def test_without_asyncio_calls_of_several_threads_share_a_connection(
     await eventually(cancelled)
 
 
+@pytest.mark.parametrize("idempotency_key", [None, "key"])
 async def test_without_asyncio_a_call_under_way_ends_when_its_connection_is_closed(
-    complete_edge: RestClient, router: FakeRouter
+    complete_edge: RestClient, router: FakeRouter, idempotency_key: str | None
 ) -> None:
     router.submit_gate.clear()
     client = sync_client_of(complete_edge.settings)
     orders = client.order_connection()
-    placing = asyncio.create_task(asyncio.to_thread(lambda: orders.place_order("BTC-USD", "buy", quantity=1, price=1)))
+    # With a key a call is tried again where the connection breaks, but not where it was closed.
+    placing = asyncio.create_task(
+        asyncio.to_thread(
+            lambda: orders.place_order("BTC-USD", "buy", quantity=1, price=1, idempotency_key=idempotency_key)
+        )
+    )
     await submitted(router, 1)
     await run(orders.close)
     # Not for want of a reply: that takes 15 s.

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from openspot.http.api_keys.signature import Algorithm
+from openspot.http.ended_sessions import is_over
 from openspot.http.policy import Scope
 from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import rows_changed
@@ -22,9 +23,6 @@ _IS_USABLE = """
     revoked_at IS NULL AND NOT EXISTS (
         SELECT FROM user_locks WHERE user_locks.user_id = api_keys.user_id AND kind = 'login'
     )
-"""
-_HAS_ENDED = """
-    SELECT EXISTS (SELECT FROM refresh_tokens WHERE family_id = $1 AND used_at IS NULL AND revoked_at IS NOT NULL)
 """
 # Only one process changes a user's keys at a time. Otherwise two could each add the last key that there is room for.
 _LOCK_USER = "SELECT pg_advisory_xact_lock(hashtextextended('api_keys ' || $1, 0))"
@@ -135,7 +133,7 @@ class ApiKeyStore:
         """
         async with self._pool.acquire() as connection, connection.transaction():
             await connection.execute(_LOCK_USER, key.user_id)
-            if await connection.fetchval(_HAS_ENDED, session_id):
+            if await is_over(connection, session_id):
                 raise SessionOverError
             number = await connection.fetchval(
                 "SELECT count(*) FROM api_keys WHERE user_id = $1 AND revoked_at IS NULL", key.user_id

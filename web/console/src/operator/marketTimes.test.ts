@@ -56,6 +56,7 @@ describe("faults of times", () => {
 
   it("say what each time is not", () => {
     const past = { ...NONE, "post-only": "soon", auction: "2027-01-01T00:00", delisting: "2028-01-02T00:01" };
+    expect(timeFaults("announced", past, NOW, past)).not.toHaveProperty("auction");
     expect(timeFaults("announced", past, NOW)).toEqual({
       "post-only": "A date and a time are needed.",
       auction: "It must be in the future.",

@@ -46,11 +46,15 @@ export function timesOf(schedule: MarketTerms["schedule"]): TimesDraft {
   return times;
 }
 
-/** What is wrong with each time of a market that has a status; `now` in milliseconds since 1970. */
+/**
+ * What is wrong with each time of a market that has a status; `now` in milliseconds since 1970. A time that stands there
+ * `unchanged` may have come meanwhile.
+ */
 export function timeFaults(
   status: MarketStatus,
   times: TimesDraft,
   now: number,
+  unchanged: Partial<TimesDraft> = {},
 ): Partial<Record<TimedStatus, string>> {
   const faults: Partial<Record<TimedStatus, string>> = {};
   let before: { title: string; at: number } | null = null;
@@ -58,7 +62,7 @@ export function timeFaults(
     if (times[timed] === "") continue;
     const at = readTime(times[timed]);
     if (at === null) faults[timed] = "A date and a time are needed.";
-    else if (at <= now) faults[timed] = "It must be in the future.";
+    else if (at <= now && times[timed] !== unchanged[timed]) faults[timed] = "It must be in the future.";
     else if (at > now + AWAY_MS_MAX) faults[timed] = "It must be within 366 days.";
     else if (before && at <= before.at) faults[timed] = `It must be after ${before.title}.`;
     if (at !== null) before = { title: STATUSES[timed].title, at };

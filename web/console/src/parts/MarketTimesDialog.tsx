@@ -53,7 +53,7 @@ export function MarketTimesDialog({
     setTimes(typedOn(before, times, now));
   }
   const able = timedAfter(status);
-  const faults = timeFaults(status, times, useNow(1_000));
+  const faults = timeFaults(status, times, useNow(1_000), before);
   const changed = able.filter((timed) => times[timed] !== before[timed]);
   const isWrong = able.some((timed) => faults[timed] !== undefined || unfinished.includes(timed));
   return (

@@ -19,7 +19,7 @@ export function SavedViews({ page }: { page: ViewPage }) {
   const { rest } = useEdge();
   const client = useQueryClient();
   const [location, navigate] = useLocation();
-  const search = withoutPlace(useSearch());
+  const search = withoutPlace(useSearch(), page);
   const [isSaving, setSaving] = useState(false);
   const views = useQuery({
     queryKey: ["views"],
@@ -32,7 +32,7 @@ export function SavedViews({ page }: { page: ViewPage }) {
     onSettled: () => client.invalidateQueries({ queryKey: ["views"] }),
   });
   const own = views.data?.filter((view) => view.page === page) ?? [];
-  const opened = own.find(({ query }) => withoutPlace(query) === search);
+  const opened = own.find(({ query }) => withoutPlace(query, page) === search);
   return (
     <>
       <Menu position="bottom-end">
@@ -48,7 +48,7 @@ export function SavedViews({ page }: { page: ViewPage }) {
               leftSection={<BookmarkIcon />}
               onClick={() => {
                 // Views of before may have a place in the list, too.
-                const query = withoutPlace(view.query);
+                const query = withoutPlace(view.query, page);
                 navigate(query === "" ? location : `${location}?${query}`);
               }}
             >

@@ -44,6 +44,8 @@ export function UtcTimeField({ label, description, value, fault, onValue }: UtcT
             if (field.current) field.current.value = "";
             setUnfinished(false);
             onValue("", false);
+            // The button is disabled now, and the keyboard would be nowhere.
+            field.current?.focus();
           }}
         />
       }

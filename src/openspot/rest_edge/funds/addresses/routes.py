@@ -50,7 +50,8 @@ def withdrawal_address_routes(prefix: str, addresses: WithdrawalAddressService) 
         summary="Save a withdrawal address",
     )  # fmt: skip
     async def add_withdrawal_address(request: Request, body: WithdrawalAddressBody) -> Response:
-        saved = await addresses.add(caller(request).user_id, body, origin_of(context_of(request)))
+        asking = caller(request)
+        saved = await addresses.add(asking.user_id, body, origin_of(context_of(request)), asking.session_id)
         return json_response(saved.model_dump(by_alias=True), 201)
 
     @router.delete(

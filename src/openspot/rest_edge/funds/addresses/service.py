@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from openspot.domain.ids import short_id
 from openspot.domain.networks import Network
+from openspot.http.api_keys.store import SessionOverError
 from openspot.http.errors import HttpError, validation_error
 from openspot.kit.clock import Clock, iso_of, utc_datetime
 from openspot.kit.database import Connection
@@ -52,10 +53,13 @@ class WithdrawalAddressService:
         """The user's addresses, the oldest first."""
         return [_response(saved) for saved in await self._store.all_of(user_id)]
 
-    async def add(self, user_id: str, body: WithdrawalAddressBody, origin: Origin) -> WithdrawalAddressResponse:
+    async def add(
+        self, user_id: str, body: WithdrawalAddressBody, origin: Origin, session_id: str = ""
+    ) -> WithdrawalAddressResponse:
         """Save an address that is valid on its network, and tell the user of it by security mail.
 
-        An address that is saved already keeps its waiting time, and is not told again.
+        An address that is saved already keeps its waiting time, and is not told again. 401 if the session that asks has
+        ended meanwhile.
         """
         network = self._networks.get(body.network)
         if network is None or body.asset not in network.assets:
@@ -96,7 +100,10 @@ class WithdrawalAddressService:
                 notice=address_saved(saved),
             )
 
-        address_id = await self._store.add(user_id, new, addresses_max, record)
+        try:
+            address_id = await self._store.add(user_id, new, addresses_max, record, session_id)
+        except SessionOverError as error:
+            raise HttpError(401, "the session has ended") from error
         if address_id is None:
             message = f"you may have at most {addresses_max} saved addresses: delete one, or choose a plan with more"
             raise HttpError(409, message, "TOO_MANY_ADDRESSES")

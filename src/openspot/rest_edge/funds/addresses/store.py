@@ -4,6 +4,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from openspot.http.api_keys.store import SessionOverError
+from openspot.http.ended_sessions import is_over
 from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import rows_changed
 from openspot.rest_edge.common.user_rows import lock_users
@@ -57,15 +59,20 @@ class WithdrawalAddressStore:
         row = await self._pool.fetchrow(query, user_id, address_id)
         return None if row is None else SavedAddress(**dict(row))
 
-    async def add(self, user_id: str, new: SavedAddress, addresses_max: int, beside: Beside) -> str | None:
+    async def add(
+        self, user_id: str, new: SavedAddress, addresses_max: int, beside: Beside, session_id: str = ""
+    ) -> str | None:
         """Add an address, and return its id. If the user has saved it already, return the id that it has.
 
         Returns None, and adds nothing, if the user has `addresses_max` addresses. `beside` writes in the same
-        transaction, and is called only if the address is added.
+        transaction, and is called only if the address is added. Raises SessionOverError if the session that asks was
+        ended meanwhile.
         """
         async with self._pool.acquire() as connection, connection.transaction():
             await lock_users(connection, [user_id])
             await connection.execute(_LOCK_USER, user_id)
+            if await is_over(connection, session_id):
+                raise SessionOverError
             known: str | None = await connection.fetchval(
                 """
                 SELECT address_id FROM withdrawal_addresses

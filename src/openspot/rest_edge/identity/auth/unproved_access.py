@@ -3,7 +3,7 @@
 Anybody can register an address that is not theirs, and leave a way in before the owner comes: an API key, a saved
 withdrawal address, a second factor that only they have, an anti-phishing code for forged mails. Who resets the password
 of an address that was never proved reads its mail, and need not be who registered it. So all of these go. Who proves
-the address by the link of the first mail is the one who registered, and keeps everything.
+the address by the link of the first mail is the one who registered, and keeps everything. An operator keeps the factor.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -40,7 +40,9 @@ class UnprovedAccess:
             return ()
         keys = await self.revoke_keys(connection, user_id)
         addresses = await self.delete_addresses(connection, user_id)
-        had_factor = await remove_any_factor(connection, user_id)
+        # Who has the mailbox alone does not become an operator: earlier releases gave roles without a proof, too.
+        has_roles = await connection.fetchval("SELECT EXISTS (SELECT FROM operator_roles WHERE user_id = $1)", user_id)
+        had_factor = False if has_roles else await remove_any_factor(connection, user_id)
         code = await connection.execute(
             "UPDATE users SET anti_phishing_code = NULL WHERE user_id = $1 AND anti_phishing_code IS NOT NULL", user_id
         )

@@ -30,7 +30,10 @@ _CLOSED = """
         AND kind = 'account_closure' AND status = 'approved'
     WHERE deleted_users.user_id = $1
 """
-_MARGIN_ACCOUNTS = "SELECT account_id, status FROM margin_accounts WHERE user_id = $1 ORDER BY created_at DESC"
+# Each is asked for by itself, and a user may close one and open the next as often as they like.
+_MARGIN_ACCOUNTS = """
+    SELECT account_id, status FROM margin_accounts WHERE user_id = $1 ORDER BY created_at DESC LIMIT 50
+"""
 _LEDGER = "SELECT asset, available, locked FROM ledger_accounts WHERE user_id = $1 ORDER BY asset"
 
 
