@@ -307,37 +307,6 @@ def test_a_long_is_opened_and_half_closed_on_the_page_of_its_market(
     expect(page.get_by_role("table", name="Margin balances")).to_have_count(0)
 
 
-def test_the_sheet_of_a_phone_closes_once_a_position_is_opened_or_made_smaller(
-    new_window: NewWindow, exchange: Exchange, maker: Trader
-) -> None:
-    trader = trader_with_money(exchange, "margin-phone")
-    exchange.deposit([], house={"house:lending": ("USD", "1000")})
-    trade_at(exchange, maker, trader, "1000")
-    token = trader.tokens["accessToken"]
-    exchange.call("POST", "margin/transfers", {"asset": "USD", "amount": "400", "direction": "in"}, token)
-    wait_for_depth(exchange, trader)
-    screen = new_window(trader, viewport=PHONE)
-    page = screen.page
-    screen.go(f"/{SYMBOL}", SYMBOL)
-    screen.show_order_form()
-    sheet = screen.dialog("Order form")
-    screen.segment("Trade with", "Margin")
-    place(exchange, maker, "sell", "0.2", "1000")
-    fill_form(screen, "Buy, long", "2", "0.2").click()
-    screen.dialog(f"Open a long of {SYMBOL}?").get_by_role("button", name="Open a long").click()
-    expect(screen.toast(f"Long of {SYMBOL} opened")).to_be_visible()
-    expect(sheet).to_have_count(0)
-
-    page.get_by_role("button", name="Open the form to sell").click()
-    sheet.get_by_role("checkbox", name="Reduce only").check()
-    sheet.get_by_role("textbox", name="Quantity").fill("0.1")
-    place(exchange, maker, "buy", "0.1", "1000")
-    sheet.get_by_role("button", name="Reduce the longs").click()
-    screen.dialog(f"Reduce the longs of {SYMBOL}?").get_by_role("button", name="Reduce the longs").click()
-    expect(screen.toast("Positions reduced")).to_be_visible()
-    expect(sheet).to_have_count(0)
-
-
 def test_an_account_from_its_first_collateral_to_its_closing(
     new_window: NewWindow, exchange: Exchange, maker: Trader
 ) -> None:
@@ -515,6 +484,37 @@ def loan_without_a_position(screen: TradingScreen) -> None:
     expect(page.get_by_text("No loans")).to_be_visible()
     screen.segment("Shown", "Ended")
     expect(screen.row("Ended loans", "100.00 USD", "Repaid")).to_be_visible()
+
+
+def test_the_sheet_of_a_phone_closes_once_a_position_is_opened_or_made_smaller(
+    new_window: NewWindow, exchange: Exchange, maker: Trader
+) -> None:
+    trader = trader_with_money(exchange, "margin-phone")
+    exchange.deposit([], house={"house:lending": ("USD", "1000")})
+    trade_at(exchange, maker, trader, "1000")
+    token = trader.tokens["accessToken"]
+    exchange.call("POST", "margin/transfers", {"asset": "USD", "amount": "400", "direction": "in"}, token)
+    wait_for_depth(exchange, trader)
+    screen = new_window(trader, viewport=PHONE)
+    page = screen.page
+    screen.go(f"/{SYMBOL}", SYMBOL)
+    screen.show_order_form()
+    sheet = screen.dialog("Order form")
+    screen.segment("Trade with", "Margin")
+    place(exchange, maker, "sell", "0.2", "1000")
+    fill_form(screen, "Buy, long", "2", "0.2").click()
+    screen.dialog(f"Open a long of {SYMBOL}?").get_by_role("button", name="Open a long").click()
+    expect(screen.toast(f"Long of {SYMBOL} opened")).to_be_visible()
+    expect(sheet).to_have_count(0)
+
+    page.get_by_role("button", name="Open the form to sell").click()
+    sheet.get_by_role("checkbox", name="Reduce only").check()
+    sheet.get_by_role("textbox", name="Quantity").fill("0.1")
+    place(exchange, maker, "buy", "0.1", "1000")
+    sheet.get_by_role("button", name="Reduce the longs").click()
+    screen.dialog(f"Reduce the longs of {SYMBOL}?").get_by_role("button", name="Reduce the longs").click()
+    expect(screen.toast("Positions reduced")).to_be_visible()
+    expect(sheet).to_have_count(0)
 
 
 def test_a_liquidation_is_seen_from_its_beginning_to_its_end(

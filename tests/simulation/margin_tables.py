@@ -461,6 +461,11 @@ async def add_reduction(connection: Connection, account_id: str, request_id: str
     return True
 
 
+async def has_reduction(connection: Connection, account_id: str, request_id: str) -> bool:
+    await connection.reach()
+    return connection.row(("reductions", f"{account_id} {request_id}")) is not None
+
+
 async def add_transfer(connection: Connection, new: MarginTransferRow) -> None:
     await connection.reach()
     await connection.write(("transfers", new.reference), replace(new), is_new=True)

@@ -29,7 +29,7 @@ FEW_SEEDS = 15
 """In `make test`."""
 SINGLE = os.environ.get("OPENSPOT_SIMULATION_SEED")
 MUTANT_STEPS = 100
-MUTANT_SEEDS_MAX = 60
+MUTANT_SEEDS_MAX = 200
 
 
 @pytest.fixture(autouse=True)

@@ -38,7 +38,9 @@ class Addresses:
         """Give every plan the platform's own limit."""
         return default
 
-    async def add(self, _user_id: str, new: SavedAddress, _addresses_max: int, _beside: Beside) -> str | None:
+    async def add(
+        self, _user_id: str, new: SavedAddress, _addresses_max: int, _beside: Beside, _session_id: str
+    ) -> str | None:
         if self.is_full:
             return None
         self.added.append(new)
