@@ -163,6 +163,8 @@ def serving_platform(pages_folder: Path, changes: dict[str, str] | None = None) 
         "OPENSPOT_WEB_PORT": str(own),
         # What a trader's form offers with it; what it does not offer without is tested apart.
         "OPENSPOT_RULES": "complete",
+        # The tests record by hand what was bought, and close positions at their mark price.
+        "OPENSPOT_FOLLOW_FILLS": "false",
         "OPENSPOT_MARKETS": "live",
         "OPENSPOT_BRAND": brand_with_coins(folder, doge_svg=SVG),
         "OPENSPOT_WITHDRAWAL_ADDRESS_WAIT_S": "0",

@@ -1,7 +1,7 @@
 """The average cost of what is held: a fill leads to a line of the chart and to the list of holdings, with one figure.
 
-The position service of these tests follows the trades. The one of the other tests does not, as they record what was
-bought and close positions by hand.
+The position service of these tests follows the trades, because of the complete rules alone. The one of the other tests
+does not, as they record what was bought and close positions by hand.
 """
 
 import re
@@ -26,7 +26,7 @@ FOLLOWED_MS = stretched(40) * 1000
 @pytest.fixture(scope="module")
 def following(pages_folder: Path) -> Iterator[ChildPlatform]:
     """A platform whose position service follows the trades."""
-    with serving_platform(pages_folder, {"OPENSPOT_FOLLOW_FILLS": "true"}) as (platform, _):
+    with serving_platform(pages_folder, {"OPENSPOT_FOLLOW_FILLS": ""}) as (platform, _):
         yield platform
 
 

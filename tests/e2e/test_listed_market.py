@@ -13,6 +13,7 @@ import aiohttp
 import pytest
 import pytest_asyncio
 
+from openspot.positions.app import PREFIX as POSITIONS
 from openspot.up.child_platform import ChildPlatform
 from tests.support.coin_pictures import SVG, brand_with_coins
 from tests.support.fault_run import kept_after_failure
@@ -115,6 +116,15 @@ async def test_a_coin_is_listed_traded_through_kills_and_delisted_without_a_rest
 
         await eventually(has_ticker, WAIT_S, 0.2)
         await buyer.has("DOGE", "10")
+
+        async def has_cost() -> bool:
+            # The complete rules alone follow the trades: one dollar, and a fee of a quarter percent.
+            url = f"{platform.settings.positions_url}{POSITIONS}/spot/{buyer.user_id}/DOGE"
+            headers = {"Authorization": f"Bearer {buyer.client.token}"}
+            async with aiohttp.ClientSession() as session, session.get(url, headers=headers) as response:
+                return response.status == 200 and (await response.json())["averageCost"] == "0.10025"
+
+        await eventually(has_cost, WAIT_S, 0.2)
 
         async def pushed() -> bool:
             url = platform.settings.ws_url

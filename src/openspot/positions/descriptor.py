@@ -5,7 +5,7 @@ from openspot.contracts.streams import TRADES, StreamConsumer
 from openspot.kit.description import Address, BusAccess, Descriptor, Listener, Process, Tables
 from openspot.positions.settings import PositionSettings
 
-FILLS = StreamConsumer(TRADES, subjects.TRADES_EXECUTED, "positions", 500, enabled_by="follow_fills")
+FILLS = StreamConsumer(TRADES, subjects.TRADES_EXECUTED, "positions", 500, enabled_by="may_follow_fills")
 
 DESCRIPTOR = Descriptor(
     name="positions",

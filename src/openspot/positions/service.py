@@ -23,6 +23,7 @@ from openspot.positions.cost_basis.service import CostBasisService
 from openspot.positions.cost_basis.store import CostBasisStore
 from openspot.positions.fill_follower import trade_consumer
 from openspot.positions.fill_valuation import FillValuation
+from openspot.positions.following import follows_fills
 from openspot.positions.holdings.service import HoldingService
 from openspot.positions.holdings.store import HoldingStore
 from openspot.positions.movement_follower import MovementFollower
@@ -65,6 +66,7 @@ async def run(settings: PositionSettings, stop: asyncio.Event, *, clock: Clock =
         engine = EngineQueries(settings)
         frame.at_end(engine.close)
         store = HoldingStore(pool, settings.position_mark_age_s_max)
+        follows = await follows_fills(pool, settings)
         cost_basis = CostBasisService(
             pool,
             CostBasisStore(pool),
@@ -75,9 +77,7 @@ async def run(settings: PositionSettings, stop: asyncio.Event, *, clock: Clock =
         frame.at_end(cost_basis.stop)
         movements = MovementFollower(pool, prices, settings.accounting_currency, clock)
         services = Services(
-            holdings=HoldingService(
-                pool, store, prices, clock, settings.accounting_currency, follows_fills=settings.follow_fills
-            ),
+            holdings=HoldingService(pool, store, prices, clock, settings.accounting_currency, follows_fills=follows),
             transfers=TransferService(
                 pool,
                 PositionTransferStore(pool),
@@ -92,9 +92,9 @@ async def run(settings: PositionSettings, stop: asyncio.Event, *, clock: Clock =
                 engine,
                 prices,
                 clock,
-                followed_until=(lambda: movements.followed_until) if settings.follow_fills else None,
+                followed_until=(lambda: movements.followed_until) if follows else None,
             ),
-            broker=BrokerService(pool, store, markets.limits, clock, follows_fills=settings.follow_fills),
+            broker=BrokerService(pool, store, markets.limits, clock, follows_fills=follows),
             health=frame.health,
             tokens=UserTokens(settings.jwt_secret, revoked),
             throttles={ThrottleClass.STANDARD: MemoryThrottle()} if settings.positions_throttle_enabled else {},
@@ -103,7 +103,7 @@ async def run(settings: PositionSettings, stop: asyncio.Event, *, clock: Clock =
         )
         marking = Marking(store, prices)
         snapshots = Snapshots(store, clock, settings.position_snapshot_s, settings.position_snapshots_kept_days)
-        if settings.follow_fills:
+        if follows:
             await bus.ensure_streams([TRADES])
             consumer = trade_consumer(bus, pool)
             valuation = FillValuation(pool, prices, settings.accounting_currency)

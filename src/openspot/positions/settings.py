@@ -1,21 +1,30 @@
 """Settings of the position service."""
 
+from typing import Annotated
+
 from pydantic import Field
 
 from openspot.engine_client.settings import EngineConnectionSettings
 from openspot.http.edge_settings import PageOriginSettings
-from openspot.kit.settings import Port, UserTokenSettings, address_for_clients, own_host
+from openspot.kit.settings import (
+    EmptyIsNone,
+    OrderRulesSettings,
+    Port,
+    UserTokenSettings,
+    address_for_clients,
+    own_host,
+)
 
 
-class PositionSettings(EngineConnectionSettings, UserTokenSettings, PageOriginSettings):
+class PositionSettings(EngineConnectionSettings, UserTokenSettings, PageOriginSettings, OrderRulesSettings):
     """The settings of the position service."""
 
     positions_host: str = own_host("position service")
     positions_port: Port = Field(default=3008, description="Position service: `/api/pms`, health and metrics")
-    follow_fills: bool = Field(
-        default=False,
+    follow_fills: Annotated[bool | None, EmptyIsNone] = Field(
+        default=None,
         description="The position service follows the trades of the exchange; else it knows none of them, and no cost "
-        "of what was bought, whatever `OPENSPOT_RULES` says",
+        "of what was bought. Empty: it follows under `OPENSPOT_RULES=complete`, from the platform's first day on",
     )
     position_mark_s: float = Field(
         default=10.0, ge=0.05, le=86_400, description="Time between two markings of positions to fair prices"
@@ -48,6 +57,11 @@ class PositionSettings(EngineConnectionSettings, UserTokenSettings, PageOriginSe
         default=1_000, ge=1, le=100_000, description="Transfers of one participant in the position service in 24 hours"
     )
     positions_throttle_enabled: bool = Field(default=True, description="Throttle the position service")
+
+    @property
+    def may_follow_fills(self) -> bool:
+        """Whether trades are followed, or would be on a new platform."""
+        return self.has_complete_rules if self.follow_fills is None else self.follow_fills
 
     @property
     def positions_url(self) -> str:

@@ -1,6 +1,7 @@
 """Fills of the exchange: booked once, kept if they cannot be, and valued in the accounting currency."""
 
-from datetime import UTC, datetime
+import asyncio
+from datetime import UTC, datetime, timedelta
 
 import asyncpg
 import msgspec
@@ -13,6 +14,11 @@ from openspot.positions.cost_basis.service import CostBasisService
 from openspot.positions.cost_basis.store import CostBasisStore, transactions_after
 from openspot.positions.fill_follower import follow
 from openspot.positions.fill_valuation import FillValuation
+from openspot.positions.followed_trade import followed_trade
+from openspot.positions.following import follows_fills
+from openspot.positions.holdings.trade_store import book_trades
+from openspot.positions.settings import PositionSettings
+from openspot.positions.spot.store import SpotStore
 
 TIME_MS = 1_704_844_800_123
 
@@ -136,3 +142,49 @@ async def test_trades_of_one_millisecond_count_as_the_engine_made_them(pool: asy
     ]  # fmt: skip
     found = await transactions_after(pool, "alice", -1, 1)  # type: ignore[arg-type]
     assert [each.external_id for each, _ in found] == ["e-8:buy:to", "e-9:buy:to", "e-10:buy:to", "e-11:sell:from"]
+
+
+COMPLETE = PositionSettings(rules="complete", jwt_secret="s" * 32)
+
+
+async def traded(pool: asyncpg.Pool, days_ago: int) -> None:
+    """A trade of the exchange, as the router's row of it."""
+    await pool.execute(
+        """
+        INSERT INTO trades (trade_id, sequence, symbol, price, quantity, taker_side, taker_order_id, maker_order_id,
+            buyer_id, seller_id, taker_fee, maker_fee, fee_currency, executed_at)
+        VALUES ($1, 1, 'BTC-USD', 1, 1, 'buy', 'o1', 'o2', 'alice', 'bob', 0, 0, 'USD', now() - $2::interval)
+        """,
+        f"ago-{days_ago}", timedelta(days=days_ago),
+    )  # fmt: skip
+
+
+async def test_the_complete_rules_follow_the_trades_of_a_new_platform_from_then_on(pool: asyncpg.Pool) -> None:
+    assert not await follows_fills(pool, PositionSettings(jwt_secret="s" * 32))
+    await traded(pool, 0)
+    assert all(await asyncio.gather(*(follows_fills(pool, COMPLETE) for _ in range(4))))
+    # A trade that was not followed yet is not said to be counted.
+    assert (await SpotStore(pool).waiting("alice")).since == datetime(1970, 1, 1, tzinfo=UTC)
+    # What is recorded by hand later, and old trades, change nothing.
+    await traded(pool, 40)
+    await follow(pool, [trade(1)])
+    await pool.execute("UPDATE position_trades SET source = 'close'")
+    assert await follows_fills(pool, COMPLETE)
+    assert not await follows_fills(pool, COMPLETE.model_copy(update={"follow_fills": False}))
+
+
+async def test_trades_that_may_have_been_booked_otherwise_are_followed_only_by_setting(pool: asyncpg.Pool) -> None:
+    await traded(pool, 2)
+    assert not await follows_fills(pool, COMPLETE)
+    await pool.execute("DELETE FROM trades")
+    await pool.execute(
+        "INSERT INTO fifo_transactions (user_id, external_id, executed_ms, kind, account, asset, quantity, value, fee,"
+        " fee_quantity, fingerprint) VALUES ('alice', 'buy-1', 0, 'acquisition', 'main', 'BTC', 1, 1, 0, 0, 'f')"
+    )
+    assert not await follows_fills(pool, COMPLETE)
+    await pool.execute("DELETE FROM fifo_transactions")
+    async with pool.acquire() as connection:
+        await book_trades(connection, followed_trade(trade(1)).sides)
+    assert not await follows_fills(pool, COMPLETE)
+    assert await pool.fetchval("SELECT count(*) FROM position_checkpoints WHERE name = 'exchange'") == 0
+    assert await follows_fills(pool, COMPLETE.model_copy(update={"follow_fills": True}))

@@ -61,6 +61,8 @@ def test_every_bucket_that_is_read_is_made_and_every_consumer_reads_its_own_stre
     for consumer in needs.consumers:
         assert consumer.subject in consumer.stream.subjects or consumer.stream is CUSTODY
     assert FILLS in needs.consumers
+    assert FILLS in needs_of(PlatformSettings(rules="complete")).consumers
+    assert FILLS not in needs_of(PlatformSettings(rules="complete", follow_fills=False)).consumers
     assert FILLS not in needs_of(PlatformSettings()).consumers
 
 
