@@ -42,13 +42,13 @@ from openspot.reconcile.rebuild import repair_session
 from openspot.reconcile.rebuild_rows import checked_position
 from openspot.reconcile.store import EngineReader, EngineUnavailableError
 from openspot.rest_edge.operators.acting import Acting, record
-from openspot.rest_edge.operators.adjustments.alone import cents_alone
 from openspot.rest_edge.operators.booking import store
 from openspot.rest_edge.operators.booking.service import ACCOUNTS_SEPARATOR
 from openspot.rest_edge.operators.moves.rules import WINDOW, counted_price, dollars, needs_second_person, value_in_cents
 from openspot.rest_edge.operators.pending.rules import ActionKind, OperatorRequest, RequestStatus
 from openspot.rest_edge.operators.pending.service import PendingActions
 from openspot.rest_edge.operators.pending.store import linked_with, lock_operator
+from openspot.rest_edge.operators.sums_alone import cents_alone
 from openspot.rest_edge.settings import RestEdgeSettings
 from openspot.router.rows_position import rows_position
 

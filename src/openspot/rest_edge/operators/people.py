@@ -36,6 +36,7 @@ from openspot.rest_edge.operators.pending.rules import ActionKind
 from openspot.rest_edge.operators.pending.service import PendingActions
 from openspot.rest_edge.operators.plans.routes import plan_routes
 from openspot.rest_edge.operators.plans.service import Plans
+from openspot.rest_edge.operators.sums_alone import cents_alone
 from openspot.rest_edge.operators.trading.routes import trading_routes
 from openspot.rest_edge.operators.trading.service import OperatedTrading
 from openspot.rest_edge.operators.treasury.accounts import LOOK_INTERVAL_S, HouseAccounts
@@ -108,7 +109,7 @@ def make_people_services(
     pending = PendingActions(pool, now, timedelta(seconds=settings.operator_request_s), settings.operator_roles_wait)
     reset = SecondFactorReset(pool, pending, users.activity, users.ended, now)
     closure = AccountClosure(pool, pending, users.deletion)
-    means = MoveMeans(pool, products.runner, pending, prices, assets, now)
+    means = MoveMeans(pool, products.runner, pending, prices, assets, now, cents_alone)
     adjustments = Adjustments(means, settings.adjustment_alone_limit * CENTS)
     house_transfers = HouseTransfers(means, settings.treasury_alone_limit * CENTS)
     house_flows = HouseFlows(means, settings.adjustment_alone_limit * CENTS)

@@ -1,13 +1,15 @@
 """Bodies and responses of the routes about operators."""
 
+from decimal import Decimal
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints, WithJsonSchema
+from pydantic_core import PydanticCustomError
 
 from openspot.contracts.messages.message import TimeText
 from openspot.http.operators import OperatorRole
 from openspot.http.policy import Permission
-from openspot.http.validation import Body, ResponseBody, example
+from openspot.http.validation import Body, ResponseBody, example, signed_decimal
 from openspot.rest_edge.operators.trail import REASON_LENGTH_MAX, REASON_LENGTH_MIN
 
 Reason = Annotated[
@@ -20,6 +22,21 @@ Reason = Annotated[
     ),
 ]
 """Why an operator does something. The trail keeps it for ever, so it names nobody: ids stand for people."""
+
+
+def _not_zero(value: object) -> Decimal:
+    number = signed_decimal(value)
+    if not number:
+        raise PydanticCustomError("decimal", "must not be 0")
+    return number
+
+
+SignedAmount = Annotated[
+    Decimal,
+    BeforeValidator(_not_zero),
+    WithJsonSchema({"type": "string", "pattern": r"^-?(?=.*[1-9])[0-9]+(\.[0-9]{1,18})?$", "examples": ["-0.5"]}),
+]
+"""What an account gets; below 0 what it gives. Never 0."""
 
 RoleList = Annotated[list[OperatorRole], Field(max_length=len(OperatorRole))]
 

@@ -21,7 +21,7 @@ from openspot.rest_edge.operators.adjustments.store import AdjustmentFilter
 from openspot.rest_edge.operators.exports import Exports, WantedFileQuery
 from openspot.rest_edge.operators.spans import SpanQuery
 from openspot.rest_edge.operators.table_files import TABLE_FILE, columns_of
-from openspot.rest_edge.operators.users.paths import UserPath, UserQuery
+from openspot.rest_edge.operators.user_parameters import UserPath, UserQuery
 
 AdjustmentPath = Annotated[str, Path(alias="id", pattern="^[A-Za-z0-9]{1,40}$", description="Id of the adjustment")]
 StatusQuery = Annotated[

@@ -1,30 +1,10 @@
 """Bodies of adjustments."""
 
-from decimal import Decimal
-from typing import Annotated
-
-from pydantic import BeforeValidator, WithJsonSchema
-from pydantic_core import PydanticCustomError
-
 from openspot.contracts.messages.message import DecimalText, TimeText
-from openspot.http.validation import Body, Currency, ResponseBody, example, signed_decimal
+from openspot.http.validation import Body, Currency, ResponseBody, example
 from openspot.rest_edge.operators.adjustments.rules import Category
 from openspot.rest_edge.operators.moves.model import MoveStatus
-from openspot.rest_edge.operators.schemas import Reason
-
-
-def _not_zero(value: object) -> Decimal:
-    number = signed_decimal(value)
-    if not number:
-        raise PydanticCustomError("decimal", "must not be 0")
-    return number
-
-
-AdjustedAmount = Annotated[
-    Decimal,
-    BeforeValidator(_not_zero),
-    WithJsonSchema({"type": "string", "pattern": r"^-?(?=.*[1-9])[0-9]+(\.[0-9]{1,18})?$", "examples": ["-0.5"]}),
-]
+from openspot.rest_edge.operators.schemas import Reason, SignedAmount
 
 
 class AdjustmentBody(Body):
@@ -35,7 +15,7 @@ class AdjustmentBody(Body):
     )
 
     asset: Currency
-    amount: AdjustedAmount
+    amount: SignedAmount
     category: Category
     reason: Reason
 

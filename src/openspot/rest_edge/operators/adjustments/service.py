@@ -6,7 +6,6 @@ from openspot.http.errors import HttpError, validation_error
 from openspot.http.policy import Permission
 from openspot.kit.database import Connection
 from openspot.rest_edge.operators.acting import Acting, require_permission
-from openspot.rest_edge.operators.adjustments.alone import cents_alone
 from openspot.rest_edge.operators.adjustments.schemas import AdjustmentBody, AdjustmentResponse
 from openspot.rest_edge.operators.adjustments.store import ADJUSTMENTS, Adjustment
 from openspot.rest_edge.operators.moves.kind import MoveKind
@@ -41,6 +40,7 @@ class Adjustments:
         self.moves = Moves(ADJUSTMENT, means, bound_cents)
         self._pool = means.pool
         self._assets = means.assets
+        self._cents_alone = means.cents_alone
 
     async def adjust(
         self, user_id: str, body: AdjustmentBody, acting: Acting, operation: IdempotentOperation
@@ -65,7 +65,7 @@ class Adjustments:
         async with self._pool.acquire() as connection, connection.transaction():
             await _require_user(connection, user_id)
             await lock_operator(connection, ActionKind.ADJUSTMENT, own)
-            used = await cents_alone(connection, own, self.moves.window_began())
+            used = await self._cents_alone(connection, own, self.moves.window_began())
             begun = await self.moves.begin_or_ask(connection, move, acting, used)
         return await self.moves.outcome(begun)
 

@@ -23,7 +23,7 @@ from openspot.rest_edge.operators.lists.schemas import (
 )
 from openspot.rest_edge.operators.lists.service import Lists
 from openspot.rest_edge.operators.table_files import TABLE_FILE, columns_of, file_response
-from openspot.rest_edge.operators.users.paths import UserQuery
+from openspot.rest_edge.operators.user_parameters import UserQuery
 
 AssetQuery = Annotated[Currency | None, Query(description="Only those of this asset")]
 StateQuery = Annotated[str | None, Query(pattern="^[a-z_]{1,32}$", description="Only those in this state")]

@@ -5,7 +5,7 @@ request moves once. The row, its transfer and its entry in the trail are written
 sent until the engine has decided.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -48,6 +48,8 @@ class MoveMeans:
     prices: AssetPrices
     assets: Mapping[str, AssetScale]
     now: Callable[[], datetime]
+    cents_alone: Callable[[Connection, Collection[str], datetime], Awaitable[int]]
+    """US cents that a person with all of these accounts has moved without another since then, outside the house."""
 
 
 class Moves(Generic[WhatT, Response]):

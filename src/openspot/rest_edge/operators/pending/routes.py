@@ -21,7 +21,7 @@ from openspot.rest_edge.operators.pending.store import RequestFilter
 from openspot.rest_edge.operators.schemas import ReasonBody
 from openspot.rest_edge.operators.spans import SpanQuery
 from openspot.rest_edge.operators.table_files import TABLE_FILE, columns_of
-from openspot.rest_edge.operators.users.paths import UserQuery
+from openspot.rest_edge.operators.user_parameters import UserQuery
 
 RequestPath = Annotated[str, Path(alias="id", pattern="^[A-Za-z0-9]{1,40}$", description="Id of the request")]
 StatusQuery = Annotated[RequestStatus | None, Query(description="Only requests in this state")]

@@ -24,7 +24,7 @@ from openspot.rest_edge.operators.plans.service import Plans
 from openspot.rest_edge.operators.schemas import ReasonBody
 from openspot.rest_edge.operators.spans import Span, SpanQuery
 from openspot.rest_edge.operators.table_files import TABLE_FILE, columns_of
-from openspot.rest_edge.operators.users.paths import UserPath, UserQuery
+from openspot.rest_edge.operators.user_parameters import UserPath, UserQuery
 
 PlanQuery = Annotated[
     str | None, Query(alias="planId", pattern="^[a-z0-9_-]{1,64}$", description="Only those of this plan")

@@ -22,7 +22,7 @@ from openspot.rest_edge.operators.table_files import TABLE_FILE, columns_of
 from openspot.rest_edge.operators.trading.schemas import OperatedTrade
 from openspot.rest_edge.operators.trading.service import OperatedTrading
 from openspot.rest_edge.operators.trading.store import TradingFilter
-from openspot.rest_edge.operators.users.paths import UserQuery
+from openspot.rest_edge.operators.user_parameters import UserQuery
 from openspot.rest_edge.orders.routes import OrderIdPath, SideQuery, StatusQuery, SymbolQuery, wanted_statuses
 from openspot.rest_edge.orders.schemas import OrderSide
 

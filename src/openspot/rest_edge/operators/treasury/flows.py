@@ -9,7 +9,6 @@ from openspot.http.errors import HttpError, validation_error
 from openspot.http.policy import Permission
 from openspot.kit.database import Connection
 from openspot.rest_edge.operators.acting import Acting
-from openspot.rest_edge.operators.adjustments.alone import cents_alone
 from openspot.rest_edge.operators.moves.kind import MoveKind
 from openspot.rest_edge.operators.moves.model import Move
 from openspot.rest_edge.operators.moves.rules import amount_faults
@@ -46,6 +45,7 @@ class HouseFlows:
         self.moves = Moves(HOUSE_FLOW, means, bound_cents)
         self._pool = means.pool
         self._assets = means.assets
+        self._cents_alone = means.cents_alone
         self._now = means.now
 
     async def record(self, body: HouseFlowBody, acting: Acting, operation: IdempotentOperation) -> HouseFlowResponse:
@@ -68,7 +68,7 @@ class HouseFlows:
             # The lock of adjustments: both count for one bound.
             await lock_operator(connection, ActionKind.ADJUSTMENT, own)
             await self._require_new(connection, move)
-            used = await cents_alone(connection, own, self.moves.window_began())
+            used = await self._cents_alone(connection, own, self.moves.window_began())
             begun = await self.moves.begin_or_ask(connection, move, acting, used)
         return await self.moves.outcome(begun)
 

@@ -6,9 +6,8 @@ from pydantic import Field, StringConstraints
 
 from openspot.contracts.messages.message import DecimalText, TimeText
 from openspot.http.validation import Body, Currency, ExactPositiveDecimal, ResponseBody, example
-from openspot.rest_edge.operators.adjustments.schemas import AdjustedAmount
 from openspot.rest_edge.operators.moves.model import MoveStatus
-from openspot.rest_edge.operators.schemas import Reason
+from openspot.rest_edge.operators.schemas import Reason, SignedAmount
 from openspot.rest_edge.operators.treasury.rules import FlowCategory
 
 HouseAccount = Annotated[str, StringConstraints(strict=True, pattern=r"^house:[a-z]{1,40}$")]
@@ -49,7 +48,7 @@ class HouseFlowBody(Body):
 
     account: HouseAccount
     asset: Currency
-    amount: AdjustedAmount
+    amount: SignedAmount
     category: FlowCategory
     reference: ExternalReference
     reason: Reason

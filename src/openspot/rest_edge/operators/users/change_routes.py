@@ -16,7 +16,7 @@ from openspot.rest_edge.mail.texts import MailKind
 from openspot.rest_edge.operators.acting import acting
 from openspot.rest_edge.operators.pending.schemas import OperatorRequestResponse
 from openspot.rest_edge.operators.schemas import ReasonBody
-from openspot.rest_edge.operators.users.paths import UserPath
+from openspot.rest_edge.operators.user_parameters import UserPath
 from openspot.rest_edge.operators.users.schemas import (
     EndedSessionsResponse,
     LimitsBody,

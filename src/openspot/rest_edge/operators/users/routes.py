@@ -19,7 +19,7 @@ from openspot.rest_edge.notifications.schemas import NotificationResponse
 from openspot.rest_edge.operators.exports import Exports, WantedFileQuery
 from openspot.rest_edge.operators.spans import SpanQuery
 from openspot.rest_edge.operators.table_files import TABLE_FILE, columns_of
-from openspot.rest_edge.operators.users.paths import AccountQuery, UserPath, require_own
+from openspot.rest_edge.operators.user_parameters import AccountQuery, UserPath, require_own
 from openspot.rest_edge.operators.users.schemas import (
     ClosedUserResponse,
     FoundUserResponse,

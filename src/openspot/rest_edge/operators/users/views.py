@@ -21,8 +21,8 @@ from openspot.rest_edge.identity.sessions.session_list import SessionList
 from openspot.rest_edge.notifications.schemas import NotificationResponse
 from openspot.rest_edge.notifications.store import KeptNotification, NotificationStore
 from openspot.rest_edge.operators.spans import Span
+from openspot.rest_edge.operators.user_parameters import require_own
 from openspot.rest_edge.operators.users.accounts import merged
-from openspot.rest_edge.operators.users.paths import require_own
 from openspot.rest_edge.operators.users.schemas import UserTrade
 from openspot.rest_edge.operators.users.store import margin_accounts
 from openspot.rest_edge.orders.own_trades import OwnTradeFilter, OwnTradePosition

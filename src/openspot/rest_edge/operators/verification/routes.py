@@ -20,7 +20,7 @@ from openspot.rest_edge.operators.exports import Exports, WantedFileQuery
 from openspot.rest_edge.operators.schemas import Reason
 from openspot.rest_edge.operators.spans import Span, SpanQuery
 from openspot.rest_edge.operators.table_files import TABLE_FILE, columns_of
-from openspot.rest_edge.operators.users.paths import UserPath, UserQuery
+from openspot.rest_edge.operators.user_parameters import UserPath, UserQuery
 from openspot.rest_edge.operators.verification.schemas import (
     DecisionBody,
     QueuedVerificationResponse,
