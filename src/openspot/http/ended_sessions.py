@@ -16,6 +16,10 @@ CATCH_UP_S_MAX = 30.0
 FORGET_S = 10.0
 
 
+class SessionOverError(Exception):
+    """The session that asks has ended: nothing is added."""
+
+
 async def is_over(connection: Connection, session_id: str) -> bool:
     """Whether a session was ended, also before the bus tells of it.
 

@@ -11,6 +11,7 @@ import asyncpg
 import pytest
 
 from openspot.http.api_keys.store import ApiKeyStore
+from openspot.http.ended_sessions import SessionOverError
 from openspot.http.errors import HttpError
 from openspot.kit.database import Connection
 from openspot.kit.sealing import Sealer
@@ -33,7 +34,7 @@ from openspot.rest_edge.operators.users.two_persons import SecondFactorReset
 from openspot.rest_edge.orders.cancel_timers import CancelTimers
 from openspot.rest_edge.push.encryption import DeviceKeys
 from openspot.rest_edge.push.queue import PushQueue
-from openspot.rest_edge.push.subscriptions import PushSubscriptions, SessionOverError
+from openspot.rest_edge.push.subscriptions import PushSubscriptions
 from tests.support.filled_tables import insert
 from tests.support.waiting import eventually
 

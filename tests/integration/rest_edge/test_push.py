@@ -10,6 +10,7 @@ import asyncpg
 import pytest
 
 from openspot.contracts.messages import SendNotification
+from openspot.http.ended_sessions import SessionOverError
 from openspot.kit.token_hash import new_token, token_hash
 from openspot.rest_edge.mail.outbox import Outbox
 from openspot.rest_edge.notifications.fill_store import FillStore
@@ -25,7 +26,6 @@ from openspot.rest_edge.push.sender import LEASE, USEFUL, PushSender
 from openspot.rest_edge.push.subscriptions import (
     DEVICES_MAX,
     PushSubscriptions,
-    SessionOverError,
     TooManyDevicesError,
 )
 from openspot.rest_edge.push.transport import HttpPushTransport, PushReply, PushUnavailableError

@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from pydantic import ValidationError
 
 from openspot.http.context import Identity
+from openspot.http.ended_sessions import SessionOverError
 from openspot.http.errors import HttpError
 from openspot.http.policy import Access
 from openspot.kit.secrets_file import with_secrets
@@ -23,7 +24,7 @@ from openspot.rest_edge.push.schemas import PushKeysBody, PushSubscriptionBody
 from openspot.rest_edge.push.sender import content_of, topic_of
 from openspot.rest_edge.push.service import DeviceService, PushServices, make_push_services
 from openspot.rest_edge.push.settings import KNOWN_PUSH_HOSTS, PushSettings
-from openspot.rest_edge.push.subscriptions import SessionOverError, TooManyDevicesError
+from openspot.rest_edge.push.subscriptions import TooManyDevicesError
 from openspot.rest_edge.push.transport import RETRY_AFTER_MAX_S, retry_after_s
 from openspot.rest_edge.push.vapid import BadPushKeyError, PushKey, contact_of
 from tests.support.push_service import Device, decoded, encoded

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from openspot.http.api_keys.signature import Algorithm
-from openspot.http.ended_sessions import is_over
+from openspot.http.ended_sessions import SessionOverError, is_over
 from openspot.http.policy import Scope
 from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import rows_changed
@@ -30,10 +30,6 @@ _LOCK_USER = "SELECT pg_advisory_xact_lock(hashtextextended('api_keys ' || $1, 0
 
 class TooManyKeysError(Exception):
     """The user has as many keys as a user may have."""
-
-
-class SessionOverError(Exception):
-    """The session that asks has ended: nothing is added."""
 
 
 class NoSuchUserError(Exception):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from openspot.domain.ids import short_id
 from openspot.http.context import Identity
+from openspot.http.ended_sessions import SessionOverError
 from openspot.http.errors import HttpError, validation_error
 from openspot.kit.clock import iso_of
 from openspot.kit.database import Pool
@@ -23,7 +24,6 @@ from openspot.rest_edge.push.subscriptions import (
     DEVICES_MAX,
     KeptDevice,
     PushSubscriptions,
-    SessionOverError,
     TooManyDevicesError,
 )
 from openspot.rest_edge.push.transport import HttpPushTransport

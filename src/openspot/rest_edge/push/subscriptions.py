@@ -9,6 +9,7 @@ from datetime import datetime
 
 import asyncpg
 
+from openspot.http.ended_sessions import SessionOverError
 from openspot.kit.clock import DateClock, utc_now
 from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import rows_changed
@@ -39,10 +40,6 @@ class KeptDevice:
 
 class TooManyDevicesError(Exception):
     """The user has DEVICES_MAX devices already."""
-
-
-class SessionOverError(Exception):
-    """The session that asks has ended: nothing is added."""
 
 
 class PushSubscriptions:

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from openspot.domain.ids import short_id
 from openspot.domain.networks import Network
-from openspot.http.api_keys.store import SessionOverError
+from openspot.http.ended_sessions import SessionOverError
 from openspot.http.errors import HttpError, validation_error
 from openspot.kit.clock import Clock, iso_of, utc_datetime
 from openspot.kit.database import Connection

@@ -4,8 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from openspot.http.api_keys.store import SessionOverError
-from openspot.http.ended_sessions import is_over
+from openspot.http.ended_sessions import SessionOverError, is_over
 from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import rows_changed
 from openspot.rest_edge.common.user_rows import lock_users

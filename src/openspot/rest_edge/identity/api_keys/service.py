@@ -17,10 +17,10 @@ from openspot.http.api_keys.store import (
     ApiKeyStore,
     Ended,
     NoSuchUserError,
-    SessionOverError,
     TooManyKeysError,
 )
 from openspot.http.api_keys.vault import Vault
+from openspot.http.ended_sessions import SessionOverError
 from openspot.http.errors import HttpError, service_unavailable, validation_error
 from openspot.http.policy import Scope
 from openspot.kit.clock import Clock, iso_of, utc_datetime
