@@ -18,7 +18,7 @@ from openspot.kit.sealing import Sealer
 from openspot.kit.token_hash import token_hash
 from openspot.rest_edge.alerts.judge import AlertJudge
 from openspot.rest_edge.alerts.store import AlertStore
-from openspot.rest_edge.funds.addresses.notices import address_deleted
+from openspot.rest_edge.funds.addresses.notices import address_deleted, address_saved
 from openspot.rest_edge.funds.addresses.store import SavedAddress, WithdrawalAddressStore
 from openspot.rest_edge.funds.documents.store import DocumentBounds, DocumentStore
 from openspot.rest_edge.funds.kyc.rules import KycLevel, RejectType, Review, ReviewAnswer, ReviewStatus
@@ -37,6 +37,7 @@ from openspot.rest_edge.push.queue import PushQueue
 from openspot.rest_edge.push.subscriptions import PushSubscriptions
 from tests.support.filled_tables import insert
 from tests.support.waiting import eventually
+from tests.unit.rest_edge.test_withdrawal_operations import SAVED
 
 ADA = {"user_id": "ada", "email": "ada@example.org"}
 NOW = datetime.now(UTC)
@@ -107,6 +108,14 @@ class Changes:
             await self._activity.record("ada", kind, Origin(), connection, notice=address_deleted(deleted))
 
         await WithdrawalAddressStore(self._pool).delete("ada", "an-address", note)
+
+    async def an_address_to_withdraw_to_is_saved(self) -> None:
+        async def note(connection: Connection, saved: SavedAddress) -> None:
+            kind = ActivityKind.WITHDRAWAL_ADDRESS_SAVED
+            await self._activity.record("ada", kind, Origin(), connection, notice=address_saved(saved))
+
+        # Erased again as a late record (identity/users/deletion.py): nothing of the table refers to its user.
+        await WithdrawalAddressStore(self._pool).add("ada", SAVED, 7, note)
 
     async def a_device_takes_the_place_of_an_ended_one(self) -> None:
         with pytest.raises(SessionOverError):

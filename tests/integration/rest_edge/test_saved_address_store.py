@@ -1,5 +1,6 @@
 """The table of saved addresses: one row for what a user saves twice, a limit for each user, and nothing of others."""
 
+import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -7,7 +8,13 @@ import asyncpg
 
 from openspot.kit.database import Connection
 from openspot.rest_edge.funds.addresses.store import SavedAddress, WithdrawalAddressStore
+from tests.support.filled_tables import insert
+from tests.support.waiting import eventually
 from tests.unit.rest_edge.test_withdrawal_operations import SAVED
+
+_IS_WAITING = """
+    SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')
+"""
 
 
 async def nothing(connection: Connection, saved: SavedAddress) -> None:
@@ -39,6 +46,25 @@ async def test_the_limit_holds_for_each_user_and_what_is_saved_already_is_still_
     ]  # fmt: skip
     assert await added("alice", "a3", "x") == "a1"
     assert await added("bob", "b1", "x") == "b1"
+
+
+async def test_of_two_at_once_one_takes_the_last_place(pool: asyncpg.Pool) -> None:
+    await insert(pool, "users", {"user_id": "alice"}, role="user", email="alice@example.org")
+    store = WithdrawalAddressStore(pool)
+    tasks: list[asyncio.Task[str | None]] = []
+
+    async def beside_another(connection: Connection, saved: SavedAddress) -> None:
+        """The first has counted and added. Go as far with the second as that lets it."""
+        second = store.add("alice", replace(SAVED, address_id="a2", address="y"), 1, nothing)
+        tasks.append(asyncio.ensure_future(second))
+
+        async def is_held_up() -> bool:
+            return tasks[0].done() or bool(await pool.fetchval(_IS_WAITING))
+
+        await eventually(is_held_up)
+
+    assert (await store.add("alice", SAVED, 1, beside_another), await tasks[0]) == ("a1", None)
+    assert [each.address_id for each in await store.all_of("alice")] == ["a1"]
 
 
 async def test_the_addresses_of_a_user_are_nobody_elses(pool: asyncpg.Pool) -> None:

@@ -33,8 +33,6 @@ class SavedAddress:
     created_at: datetime
 
 
-_LOCK_USER = "SELECT pg_advisory_xact_lock(hashtextextended('openspot-withdrawal-addresses:' || $1, 0))"
-
 Beside = Callable[[Connection, SavedAddress], Awaitable[None]]
 """Writes what belongs to a change of an address, in its transaction."""
 
@@ -68,8 +66,8 @@ class WithdrawalAddressStore:
         ended meanwhile.
         """
         async with self._pool.acquire() as connection, connection.transaction():
-            await lock_users(connection, [user_id])
-            await connection.execute(_LOCK_USER, user_id)
+            # Alone: two that share the row could each add the last address that there is room for.
+            await lock_users(connection, [user_id], to_change=True)
             if await is_over(connection, session_id):
                 raise SessionOverError
             known: str | None = await connection.fetchval(
@@ -114,6 +112,8 @@ class WithdrawalAddressStore:
 
 
 async def delete_addresses(connection: Connection, user_id: str) -> int:
-    """Delete all addresses of a user, within a transaction, and return their number."""
-    await connection.execute(_LOCK_USER, user_id)
+    """Delete all addresses of a user, and return their number.
+
+    The transaction has locked the user's row to change it, so nobody adds one meanwhile.
+    """
     return rows_changed(await connection.execute("DELETE FROM withdrawal_addresses WHERE user_id = $1", user_id))
