@@ -100,7 +100,7 @@ class Changes:
     async def a_second_factor_is_reset(self) -> None:
         reset: Any = SecondFactorReset(self._pool, AsyncMock(), self._activity, AsyncMock(), lambda: NOW)
         with pytest.raises(HttpError, match="factor"):
-            await reset.carry_out(SimpleNamespace(user_id="ada"), "bob", AsyncMock())
+            await reset.carry_out(SimpleNamespace(user_id="ada", requested_by="user:bob"), "bob", AsyncMock())
 
     async def an_address_to_withdraw_to_is_deleted(self) -> None:
         async def note(connection: Connection, deleted: SavedAddress) -> None:

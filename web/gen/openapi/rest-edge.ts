@@ -9787,6 +9787,9 @@ export interface components {
         /**
          * UserOverviewResponse
          * @description One user. Times are ISO 8601 in UTC. `marginAccounts` are the ids of all that the user has had, newest first.
+         *
+         *     `isOperator` says that the user has a role of operators: administrators alone lock and unlock such a user, end
+         *     sessions, and reset the second factor.
          */
         UserOverviewResponse: {
             userId: string;
@@ -9797,6 +9800,7 @@ export interface components {
             timeZone: string | null;
             /** @enum {string} */
             role: "user" | "admin";
+            isOperator: boolean;
             /** Format: date-time */
             createdAt: string;
             secondFactorSince: string | null;
@@ -29542,7 +29546,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the permission is missing, or it is your own account */
+            /** @description the permission is missing, or it is your own account, or USER_IS_OPERATOR: administrators alone do this to operators */
             403: {
                 headers: {
                     [name: string]: unknown;

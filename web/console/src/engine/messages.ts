@@ -253,7 +253,7 @@ const EDGE: Record<string, Words> = {
   USER_IS_OPERATOR: {
     title: "This user is an operator",
     advice:
-      "Nothing was changed. Only an administrator locks or unlocks operators, or ends their sessions: ask one.",
+      "Nothing was changed. Only administrators lock or unlock operators, end their sessions, or reset their second factor: two of them ask for that and approve it.",
   },
   EMAIL_NOT_VERIFIED: {
     title: "The user's e-mail address is not verified",

@@ -43,7 +43,12 @@ interface Choice {
   needs: Permission;
   asked: Asked;
   danger?: boolean;
+  /** Whether administrators alone do it to an operator. */
+  isGuarded?: boolean;
 }
+
+/** What is done to an operator needs this too. */
+const OF_OPERATORS: Permission = "operators.end_sessions";
 
 function choicesOf(user: UserOverview): Choice[] {
   const isLocked = (kind: "login" | "withdrawals") => user.locks.some((lock) => lock.kind === kind);
@@ -53,14 +58,22 @@ function choicesOf(user: UserOverview): Choice[] {
       needs: "users.lock_login",
       asked: { dialog: "login" },
       danger: true,
+      isGuarded: true,
     },
     {
       label: isLocked("withdrawals") ? "Unlock the withdrawals…" : "Lock the withdrawals…",
       needs: "users.lock_withdrawals",
       asked: { dialog: "withdrawals" },
       danger: true,
+      isGuarded: true,
     },
-    { label: "End all sessions…", needs: "sessions.end_any", asked: { dialog: "sessions" }, danger: true },
+    {
+      label: "End all sessions…",
+      needs: "sessions.end_any",
+      asked: { dialog: "sessions" },
+      danger: true,
+      isGuarded: true,
+    },
     { label: "Send a mail again…", needs: "users.resend_mail", asked: { dialog: "mail" } },
     { label: "Change the limits…", needs: "users.set_limits", asked: { dialog: "limits" } },
     { label: "Adjust the balance…", needs: "balances.adjust_up", asked: { dialog: "adjust" } },
@@ -69,6 +82,7 @@ function choicesOf(user: UserOverview): Choice[] {
       needs: "users.reset_second_factor",
       asked: { dialog: "factor" },
       danger: true,
+      isGuarded: true,
     },
     { label: "Close the account…", needs: "users.close", asked: { dialog: "closure" }, danger: true },
   ];
@@ -127,17 +141,21 @@ export function UserPage({ userId }: { userId: string }) {
                 </Button>
               </Menu.Target>
               <Menu.Dropdown>
-                {choicesOf(user).map(({ label, needs, asked: next, danger }) => (
-                  <Menu.Item
-                    key={label}
-                    disabled={!can(needs)}
-                    title={can(needs) ? undefined : `This needs the permission ${needs}.`}
-                    data-danger={danger}
-                    onClick={() => setAsked(next)}
-                  >
-                    {label}
-                  </Menu.Item>
-                ))}
+                {choicesOf(user).map(({ label, needs, asked: next, danger, isGuarded = false }) => {
+                  const needed: Permission[] = isGuarded && user.isOperator ? [needs, OF_OPERATORS] : [needs];
+                  const missing = needed.find((permission) => !can(permission));
+                  return (
+                    <Menu.Item
+                      key={label}
+                      disabled={missing !== undefined}
+                      title={missing === undefined ? undefined : `This needs the permission ${missing}.`}
+                      data-danger={danger}
+                      onClick={() => setAsked(next)}
+                    >
+                      {label}
+                    </Menu.Item>
+                  );
+                })}
               </Menu.Dropdown>
             </Menu>
           </>
@@ -179,6 +197,8 @@ function tabsOf(
           label: "End the session…",
           icon: <XCircleIcon />,
           danger: true,
+          disabledReason:
+            user.isOperator && !can(OF_OPERATORS) ? `This needs the permission ${OF_OPERATORS}.` : undefined,
           onClick: () => ask({ dialog: "sessions", sessionId }),
         },
       ]}

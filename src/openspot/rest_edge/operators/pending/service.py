@@ -14,6 +14,7 @@ import asyncpg
 from openspot.domain.ids import short_id
 from openspot.http.errors import HttpError
 from openspot.http.operator_store import made_together_with
+from openspot.http.operators import Operator
 from openspot.http.paging import Page, page_of, time_and_id_of, time_place
 from openspot.http.policy import Permission
 from openspot.kit.clock import iso_of
@@ -36,7 +37,9 @@ ID_LENGTH = 16
 
 
 class Approval:
-    """The approval of a request, for the transaction that does what it asks for. Both methods raise HttpError.
+    """The approval of a request by `operator`, for the transaction that does what it asks for.
+
+    Both methods raise HttpError.
 
     `check` comes first: it locks the request, so that a second decision waits. `write` comes last, since it holds the
     trail for everybody; it checks again.
@@ -46,7 +49,9 @@ class Approval:
         self,
         check: Callable[[Connection], Awaitable[OperatorRequest]],
         write: Callable[[Connection, OperatorRequest], Awaitable[None]],
+        operator: Operator,
     ) -> None:
+        self.operator = operator
         self._check = check
         self._write = write
 
@@ -160,7 +165,7 @@ class PendingActions:
         async def write(connection: Connection, locked: OperatorRequest) -> None:
             await self._write(connection, locked, RequestStatus.APPROVED, acting)
 
-        await action.carry_out(request, acting.operator.name, Approval(check, write))
+        await action.carry_out(request, acting.operator.name, Approval(check, write, acting.operator))
         return await self.get(request_id)
 
     async def _require_second_person(

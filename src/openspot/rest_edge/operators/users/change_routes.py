@@ -114,7 +114,7 @@ def user_change_routes(prefix: str, users: OperatedUsers, reset: SecondFactorRes
     @router.post(
         "/{userId}/second-factor-reset", _change(Permission.USERS_RESET_SECOND_FACTOR),
         response=OperatorRequestResponse, status=202,
-        refusals=_UNKNOWN | {409: "the user has no second factor, or such a request waits"},
+        refusals=_UNKNOWN | _OUT_OF_REACH | {409: "the user has no second factor, or such a request waits"},
         summary="Ask for the reset of a user's second factor, which another person approves",
     )  # fmt: skip
     async def ask_for_second_factor_reset(request: Request, user_id: UserPath, body: ReasonBody) -> Response:

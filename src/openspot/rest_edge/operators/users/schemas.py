@@ -56,7 +56,11 @@ class UserLimitsResponse(ResponseBody):
 
 
 class UserOverviewResponse(ResponseBody):
-    """One user. Times are ISO 8601 in UTC. `marginAccounts` are the ids of all that the user has had, newest first."""
+    """One user. Times are ISO 8601 in UTC. `marginAccounts` are the ids of all that the user has had, newest first.
+
+    `isOperator` says that the user has a role of operators: administrators alone lock and unlock such a user, end
+    sessions, and reset the second factor.
+    """
 
     user_id: str
     email: str
@@ -65,6 +69,7 @@ class UserOverviewResponse(ResponseBody):
     language: str | None
     time_zone: str | None
     role: Literal["user", "admin"]
+    is_operator: bool
     created_at: TimeText
     second_factor_since: TimeText | None
     verification_level: LevelName

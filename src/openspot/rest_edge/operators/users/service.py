@@ -16,7 +16,6 @@ from openspot.engine_client.errors import EngineError
 from openspot.engine_client.queries import EngineQueries
 from openspot.http.errors import HttpError, service_unavailable
 from openspot.http.paging import Page, page_of, serial_of, time_and_id_of, time_place
-from openspot.http.policy import Permission
 from openspot.kit.bus import Bus, RequestFailedError
 from openspot.kit.clock import iso_of
 from openspot.kit.database import TRANSIENT_ERRORS, Connection, Pool, text_of
@@ -35,6 +34,7 @@ from openspot.rest_edge.operators.pending.store import linked_with
 from openspot.rest_edge.operators.spans import Span
 from openspot.rest_edge.operators.users import search, store
 from openspot.rest_edge.operators.users.balances import Held, SideBySide, side_by_side
+from openspot.rest_edge.operators.users.reach import require_reach
 from openspot.rest_edge.operators.users.schemas import (
     ClosedUserResponse,
     ClosureResponse,
@@ -103,6 +103,7 @@ class OperatedUsers:
             language=row["language"],
             time_zone=row["time_zone"],
             role=row["role"],
+            is_operator=row["is_operator"],
             created_at=iso_of(row["created_at"]),
             second_factor_since=_iso(row["second_factor_since"]),
             verification_level=LEVELS[row["level"]],
@@ -229,7 +230,7 @@ class OperatedUsers:
         async with self._pool.acquire() as connection, connection.transaction():
             if not await store.exists(connection, user_id, lock=True):
                 raise _unknown(user_id)
-            await _require_reach(connection, acting, user_id)
+            await require_reach(connection, acting.operator, user_id)
             if session_id is None:
                 ended = await revoke_families(connection, user_id, "", now)
             else:
@@ -312,7 +313,7 @@ class OperatedUsers:
         """Wait for whoever begins a session, or creates a withdrawal, of the user, and let nobody begin meanwhile."""
         if not await store.exists(connection, user_id, lock=True):
             raise _unknown(user_id)
-        await _require_reach(connection, acting, user_id)
+        await require_reach(connection, acting.operator, user_id)
         if kind is LockKind.WITHDRAWALS:
             await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", withdrawals_lock(user_id))
 
@@ -332,19 +333,6 @@ class OperatedUsers:
         except RequestFailedError:
             return None
         return reply.plan_id if reply.error is None else None
-
-
-async def _require_reach(connection: Connection, acting: Acting, user_id: str) -> None:
-    """403 for a user who is an operator, unless `acting` may end sessions of operators.
-
-    Otherwise support could lock out whoever could stop it. The transaction has locked the user's row, as a change of
-    roles does, so nobody becomes an operator meanwhile.
-    """
-    needed = Permission.OPERATORS_END_SESSIONS
-    if needed in acting.operator.permissions or not await store.is_operator(connection, user_id):
-        return
-    message = f"the user is an operator: this needs the permission {needed}"
-    raise HttpError(403, message, "USER_IS_OPERATOR", details={"permission": needed.value})
 
 
 def _place(user: search.FoundUser) -> list[str | int]:

@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from openspot.http.operators import OperatorRole
 from openspot.kit.database import Connection, Pool
 from openspot.kit.sql import rows_changed
 from openspot.rest_edge.common.user_limits import UserLimits, limits_of
@@ -15,7 +16,8 @@ _OVERVIEW = """
         user_mfa.enabled_at AS second_factor_since,
         coalesce(kyc_profiles.level, 0) AS level, coalesce(kyc_profiles.status, 'not_started') AS verification,
         kyc_profiles.updated_at AS verification_changed_at,
-        daily_withdrawal_usd, api_keys_max, saved_addresses_max
+        daily_withdrawal_usd, api_keys_max, saved_addresses_max,
+        EXISTS (SELECT FROM operator_roles WHERE operator_roles.user_id = users.user_id) AS is_operator
     FROM users
     LEFT JOIN user_mfa ON user_mfa.user_id = users.user_id AND user_mfa.enabled_at IS NOT NULL
     LEFT JOIN kyc_profiles ON kyc_profiles.user_id = users.user_id
@@ -87,10 +89,10 @@ async def exists(connection: Connection | Pool, user_id: str, *, lock: bool = Fa
     return bool(await connection.fetchval(query, user_id))
 
 
-async def is_operator(connection: Connection, user_id: str) -> bool:
-    """Whether the user has a role of operators."""
-    query = "SELECT EXISTS (SELECT FROM operator_roles WHERE user_id = $1)"
-    return bool(await connection.fetchval(query, user_id))
+async def roles_of(connection: Connection, user_id: str) -> frozenset[OperatorRole]:
+    """The roles that the user has as an operator."""
+    rows = await connection.fetch("SELECT role FROM operator_roles WHERE user_id = $1", user_id)
+    return frozenset(OperatorRole(row["role"]) for row in rows)
 
 
 async def locks_of(connection: Connection | Pool, user_id: str) -> list[UserLock]:

@@ -16,6 +16,7 @@ from openspot.rest_edge.operators.acting import Acting
 from openspot.rest_edge.operators.pending.rules import ActionKind, OperatorRequest
 from openspot.rest_edge.operators.pending.schemas import OperatorRequestResponse
 from openspot.rest_edge.operators.pending.service import Approval, PendingActions, described
+from openspot.rest_edge.operators.users.reach import require_reach, require_reach_of_both
 
 
 class SecondFactorReset:
@@ -38,8 +39,10 @@ class SecondFactorReset:
         self._now = now
 
     async def ask(self, user_id: str, acting: Acting) -> OperatorRequestResponse:
-        """Ask for it. 409 if the user has no second factor, or if such a request waits."""
+        """Ask for it. 403 for an operator, of whom administrators ask; 409 without a second factor, or if one waits."""
         async with self._pool.acquire() as connection, connection.transaction():
+            await lock_users(connection, [user_id])
+            await require_reach(connection, acting.operator, user_id)
             has_factor = await connection.fetchval(
                 "SELECT EXISTS (SELECT FROM user_mfa WHERE user_id = $1 AND enabled_at IS NOT NULL)", user_id
             )
@@ -48,11 +51,12 @@ class SecondFactorReset:
             return described(await self._pending.ask(connection, acting, ActionKind.SECOND_FACTOR_RESET, user_id, {}))
 
     async def carry_out(self, request: OperatorRequest, approver: str, approval: Approval) -> None:
-        """Remove the factor. 409 if it is gone already."""
+        """Remove the factor. 403 for an operator unless both are administrators, 409 if it is gone already."""
         user_id = request.user_id
         async with self._pool.acquire() as connection, connection.transaction():
             await approval.check(connection)
             await lock_users(connection, [user_id])
+            await require_reach_of_both(connection, approval.operator, request.requested_by, user_id)
             if not await reset_factor(connection, user_id):
                 raise _no_factor()
             ended = await revoke_families(connection, user_id, "", self._now())
