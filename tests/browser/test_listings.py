@@ -226,20 +226,25 @@ def test_the_times_of_a_market_are_changed_and_taken_back(console: Console, oper
     expect(dialog.get_by_text("Complete the date and the time, or empty the field.")).to_be_visible()
     expect(change).to_be_disabled()
     field("Open").fill(days[3])
-    # A colleague was faster: the dialog shows that, and keeps what is typed.
+    # Colleagues were faster: the dialog follows, says so, and keeps what is typed.
+    operator.admin("PUT", f"/listings/{symbol}/status", {"status": "post-only", "reason": "the makers are there"})
+    expect(dialog.get_by_text("Status: Announced, now Post-only.")).to_be_visible()
+    expect(dialog.get_by_text("The time that you typed for Post-only cannot come any more.")).to_be_visible()
+    expect(field("Post-only")).to_have_count(0)
+    expect(field("Auction")).to_have_value(days[2])
     at = int(datetime.fromisoformat(f"{days[4]}Z").timestamp() * 1000)
     colleague = {"schedule": [{"status": "delisting", "at": at}], "reason": "the coin ends"}
     operator.admin("PATCH", f"/listings/{symbol}", colleague)
-    console.expect_complaint("status of 409")
-    change.click()
-    expect(dialog.get_by_text("Somebody has changed the market meanwhile")).to_be_visible()
+    later = f"{days[4].replace('T', ' ')} UTC"
+    expect(dialog.get_by_text(f"Delisting from: none, now {later}.")).to_be_visible()
     expect(field("Delisting")).to_have_value(days[4])
     expect(field("Open")).to_have_value(days[3])
+    console.assert_accessible("times of a market that has changed")
     change.click()
     expect(console.toast(f"The times of {symbol} are changed")).to_be_visible()
     row = console.row("Markets", symbol)
     expect(row).to_contain_text("Post-only")
-    assert [status for status, _ in schedule_of(operator, symbol)] == ["post-only", "auction", "open", "delisting"]
+    assert [status for status, _ in schedule_of(operator, symbol)] == ["auction", "open", "delisting"]
 
     console.act(symbol, "Delist…")
     delisting = console.dialog(f"Delist {symbol}?")
@@ -249,10 +254,10 @@ def test_the_times_of_a_market_are_changed_and_taken_back(console: Console, oper
     delisting.get_by_role("button", name="Keep the market").click()
 
     console.act(symbol, "Change times…")
-    for status in ("Post-only", "Auction", "Delisting"):
+    for status in ("Auction", "Delisting"):
         dialog.get_by_role("button", name=f"Empty {status} from").click()
     dialog.get_by_role("textbox", name="Reason").fill("it opens at once")
     change.click()
-    expect(row).not_to_contain_text("Post-only")
+    expect(row).not_to_contain_text("Auction")
     at = int(datetime.fromisoformat(f"{days[3]}Z").timestamp() * 1000)
     assert schedule_of(operator, symbol) == [("open", at)]

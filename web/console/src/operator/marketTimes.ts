@@ -70,6 +70,30 @@ export function timeFaults(
   return faults;
 }
 
+/** What a dialog has seen of a market: its status and its times. */
+export interface TimesSeen {
+  status: MarketStatus;
+  times: TimesDraft;
+}
+
+/** What differs in a market between two looks at it, in words. Times of statuses that it has left behind are no news. */
+export function changesSince(first: TimesSeen, now: TimesSeen): { name: string; before: string; after: string }[] {
+  return [
+    { name: "Status", before: STATUSES[first.status].title, after: STATUSES[now.status].title },
+    ...timedAfter(now.status).map((timed) => ({
+      name: `${STATUSES[timed].title} from`,
+      before: shownTime(first.times[timed]),
+      after: shownTime(now.times[timed]),
+    })),
+  ].filter(({ before, after }) => before !== after);
+}
+
+/** The statuses whose time was typed, and that the market cannot get any more. */
+export function typedInVain({ status, times }: TimesSeen, typed: TimesDraft): TimedStatus[] {
+  const able = timedAfter(status);
+  return TIMED.filter((timed) => !able.includes(timed) && typed[timed] !== times[timed]);
+}
+
 /** The schedule of typed times that have no fault, which replaces the one before. */
 export function scheduleOf(status: MarketStatus, times: TimesDraft): Schemas["StatusAtBody"][] {
   return timedAfter(status).flatMap((timed) => {

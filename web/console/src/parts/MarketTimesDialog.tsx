@@ -1,6 +1,7 @@
 import { SimpleGrid } from "@mantine/core";
 import { useState } from "react";
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
+import { WarningNote } from "#lib/components/states.tsx";
 import { toastDone } from "#lib/components/toasts.tsx";
 import { useNow } from "#lib/useNow.ts";
 import { explainIfAny } from "../engine/messages.ts";
@@ -11,20 +12,27 @@ import {
   STATUSES,
   typedOn,
   useListingChange,
-  usePresentMarket,
+  useListings,
 } from "../operator/listings.ts";
 import {
+  changesSince,
   scheduleOf,
   shownTime,
   timedAfter,
   type TimedStatus,
+  type TimesDraft,
   timeFaults,
   timesOf,
+  type TimesSeen,
+  typedInVain,
 } from "../operator/marketTimes.ts";
 import { useActingName } from "../operator/session.ts";
 import { UtcTimeField } from "./UtcTimeField.tsx";
 
-/** Change when a market gets its next statuses by itself, or take a time back. */
+/**
+ * Change when a market gets its next statuses by itself, or take a time back. The market may get one while this is open:
+ * the dialog follows it, says what has changed, and keeps what is typed.
+ */
 export function MarketTimesDialog({
   market,
   terms,
@@ -34,22 +42,20 @@ export function MarketTimesDialog({
   terms: MarketTerms;
   onClose: () => void;
 }) {
-  const [seen, setSeen] = useState(() => ({
-    version: market.version,
-    status: terms.status,
-    before: timesOf(terms.schedule),
-  }));
-  const { status, before } = seen;
+  const [first] = useState<TimesSeen>(() => ({ status: terms.status, times: timesOf(terms.schedule) }));
+  const [seen, setSeen] = useState({ version: market.version, ...first });
+  const { status, times: before } = seen;
   const [times, setTimes] = useState(before);
   const [unfinished, setUnfinished] = useState<readonly TimedStatus[]>([]);
   const change = useListingChange(market.symbol, () => {
     onClose();
     toastDone(`The times of ${market.symbol} are changed`);
   });
-  const present = usePresentMarket(market.symbol, change.error);
-  if (present?.terms && present.version !== seen.version) {
+  const present = useListings().data?.find(({ symbol }) => symbol === market.symbol);
+  // While the own change is under way, the list may have it before its reply is here.
+  if (present?.terms && present.version !== seen.version && !change.isPending) {
     const now = timesOf(present.terms.schedule);
-    setSeen({ version: present.version, status: present.terms.status, before: now });
+    setSeen({ version: present.version, status: present.terms.status, times: now });
     setTimes(typedOn(before, times, now));
   }
   const able = timedAfter(status);
@@ -80,6 +86,7 @@ export function MarketTimesDialog({
       The market is {STATUSES[status].title.toLowerCase()}. It gets each status by itself at its time, in UTC;
       an empty field takes the time back. A market that margin offers does not end by itself: delist it when
       its time has come.
+      <Meanwhile first={first} now={seen} typed={times} />
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm" mt="sm">
         {able.map((timed) => (
           <UtcTimeField
@@ -99,5 +106,22 @@ export function MarketTimesDialog({
         ))}
       </SimpleGrid>
     </ConfirmDialog>
+  );
+}
+
+/** What others, or the market by itself, have changed since the dialog was opened. */
+function Meanwhile({ first, now, typed }: { first: TimesSeen; now: TimesSeen; typed: TimesDraft }) {
+  const changes = changesSince(first, now);
+  const vain = typedInVain(now, typed).map((timed) => STATUSES[timed].title);
+  return (
+    <div aria-live="polite">
+      {(changes.length > 0 || vain.length > 0) && (
+        <WarningNote>
+          The market has changed since you opened this; what you typed stays.{" "}
+          {changes.map(({ name, before, after }) => `${name}: ${before}, now ${after}.`).join(" ")}
+          {vain.length > 0 && ` The time that you typed for ${vain.join(" and ")} cannot come any more.`}
+        </WarningNote>
+      )}
+    </div>
   );
 }
