@@ -11,6 +11,8 @@ export interface GraphPoint {
   /** Milliseconds since 1970. */
   at: number;
   value: number | null;
+  /** Said in place of a value that is unknown: why it is. */
+  missing?: string | undefined;
 }
 
 /** The points that a line goes through without a break, each run of known values by itself. */

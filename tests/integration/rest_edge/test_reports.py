@@ -91,6 +91,33 @@ async def test_fee_income_of_each_day_is_what_the_fee_account_moved(
         assert in_months == sum(amount for (_, other), amount in reported.items() if other == asset)
 
 
+async def test_days_that_a_late_closing_has_not_reached_are_no_zero(pool: asyncpg.Pool) -> None:
+    await fill(pool, 200)
+    # Nothing is closed: all days since the first entry but the newest, which are computed.
+    first = await pool.fetchval("SELECT min((created_at AT TIME ZONE 'UTC')::date) FROM ledger_entries")
+    notes = await noted(without_custody(pool), "fees", SPAN)
+    assert notes == [(first + timedelta(days=n)).isoformat() for n in range((date(2026, 3, 8) - first).days)]
+    await close_days(pool, midnight(date(2026, 3, 3)) + timedelta(hours=1))
+    reports = without_custody(pool)
+    for name in ("fees", "volumes", "users", "balances", "reserves"):
+        assert await noted(reports, name, SPAN) == [f"2026-03-0{day}" for day in range(3, 8)], name
+        rows = await reports.rows(name, SPAN)
+        assert [row["period"] for row in rows] == sorted(row["period"] for row in rows), name
+    months = MONTHS._replace(until=date(2026, 3, 8))
+    assert await noted(reports, "fees", months) == ["2026-03"]
+    assert await noted(reports, "balances", months) == []
+    assert await noted(reports, "balances", months._replace(until=date(2026, 3, 7))) == ["2026-03"]
+    await reports.close()
+    assert await noted(without_custody(pool), "fees", SPAN) == []
+
+
+async def noted(reports: Reports, name: str, span: Span) -> list[str]:
+    """The periods of a report that are not closed yet; they have nothing else."""
+    rows = [row for row in await reports.rows(name, span) if "note" in row]
+    assert all(row == {"period": row["period"], "note": "not closed yet"} for row in rows)
+    return [row["period"] for row in rows]
+
+
 async def test_balances_of_a_day_are_all_entries_up_to_it(pool: asyncpg.Pool) -> None:
     await fill(pool, 300)
     await without_custody(pool).close()
@@ -197,6 +224,14 @@ async def test_operators_read_reports_and_save_them_with_a_reason(edge: RestClie
     for name in ("fees", "volumes", "users", "balances", "reserves"):
         reply = await edge("GET", f"/operator/reports/{name}?{span}")
         assert reply.status == 200, (name, reply.body)
+    # Twenty days have entries, and none is closed.
+    open_days = f"from={today - timedelta(days=3)}&to={today - timedelta(days=2)}"
+    for name in ("fees", "volumes", "users", "balances", "reserves"):
+        gap = (await edge("GET", f"/operator/reports/{name}?{open_days}")).body[0]
+        assert gap == {"period": f"{today - timedelta(days=3)}", "note": "not closed yet"}, name
+        saved = await edge("GET", f"/operator/reports/{name}/export?{open_days}&reason=audit")
+        cells = saved.body.splitlines()[1].split(",")
+        assert (cells[0], set(cells[1:-1]), cells[-1]) == (gap["period"], {""}, "not closed yet"), name
     users = (await edge("GET", f"/operator/reports/users?{span}&by=month")).body
     assert [(row["period"], row["registered"], row["verified"]) for row in users] == [(f"{today:%Y-%m}", 1, 0)]
     for bad in (f"from={today}", f"from={today}&to=2020-01-01", f"{span}&by=year", "from=2020-01-01&to=2026-01-01"):
@@ -204,11 +239,11 @@ async def test_operators_read_reports_and_save_them_with_a_reason(edge: RestClie
     assert (await edge("GET", f"/operator/reports/users/export?{span}")).status == 400
     saved = await edge("GET", f"/operator/reports/users/export?{span}&reason=yearly%20audit")
     assert saved.headers["Content-Disposition"] == f'attachment; filename="users-{today}-{today}.csv"'
-    assert saved.body.splitlines()[0] == "period,registered,active,total,verified"
-    noted = await pool.fetchrow(
+    assert saved.body.splitlines()[0] == "period,registered,active,total,verified,note"
+    entry = await pool.fetchrow(
         "SELECT action, subject_id, reason, after FROM operator_actions ORDER BY 1 DESC LIMIT 1"
     )
-    assert tuple(noted.values())[:3] == ("reports.exported", "users", "yearly audit")
+    assert tuple(entry.values())[:3] == ("reports.exported", "users", "yearly audit")
 
 
 async def test_what_users_owe_the_house_stands_beside_what_they_are_owed(pool: asyncpg.Pool) -> None:

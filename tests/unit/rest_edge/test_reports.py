@@ -16,6 +16,7 @@ from openspot.rest_edge.operators.reports.tables import (
     reserve_rows,
     user_rows,
     volume_rows,
+    with_gaps,
 )
 
 NEW_YEAR_EVE, NEW_YEAR, NEXT = date(2025, 12, 31), date(2026, 1, 1), date(2026, 1, 2)
@@ -126,3 +127,15 @@ def test_what_custody_holds_is_summed_over_networks_with_what_is_leaving() -> No
         CustodyReserve("BTC", "bitcoin", "-1", "0"),
     ]
     assert held_by_asset(reserves) == {"USDT": Decimal("3.75"), "BTC": Decimal(-1)}
+
+
+def test_a_period_with_a_day_that_is_not_closed_has_a_note_in_place_of_figures() -> None:
+    assert DAYS.periods_without([NEW_YEAR], is_at_end=True) == ["2026-01-01"]
+    assert MONTHS.periods_without([NEW_YEAR_EVE, NEW_YEAR], is_at_end=False) == ["2025-12", "2026-01"]
+    # January goes on: what is there at its end does not depend on its first day.
+    assert MONTHS.periods_without([NEW_YEAR_EVE, NEW_YEAR], is_at_end=True) == ["2025-12"]
+    assert MONTHS.periods_without([NEXT], is_at_end=True) == ["2026-01"]
+    rows = [{"period": "2025-12-31", "total": 1}, {"period": "2026-01-01", "total": 2}, {"period": "2026-01-02"}]
+    assert with_gaps(rows, ["2026-01-01"]) == [
+        rows[0], {"period": "2026-01-01", "note": "not closed yet"}, rows[2],
+    ]  # fmt: skip

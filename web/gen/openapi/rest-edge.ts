@@ -9743,6 +9743,17 @@ export interface components {
             destinations: components["schemas"]["TriedDestination"][];
         };
         /**
+         * UnclosedReportRow
+         * @description A period in place of its figures, while one of its days is not closed: the closing of days is far behind.
+         *
+         *     Of balances and reserves this is a period whose last day is not closed.
+         */
+        UnclosedReportRow: {
+            period: string;
+            /** @constant */
+            note: "not closed yet";
+        };
+        /**
          * UnstakeBody
          * @description The amount to take back from a staking balance. Without `amount`, all of it is taken back.
          * @example {
@@ -25625,7 +25636,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["FeeReportRow"][];
+                    "application/json": (components["schemas"]["FeeReportRow"] | components["schemas"]["UnclosedReportRow"])[];
                 };
             };
             /** @description a parameter is not valid: by day a report is of at most 366 days, by month of ten years */
@@ -25775,7 +25786,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["VolumeReportRow"][];
+                    "application/json": (components["schemas"]["VolumeReportRow"] | components["schemas"]["UnclosedReportRow"])[];
                 };
             };
             /** @description a parameter is not valid: by day a report is of at most 366 days, by month of ten years */
@@ -25925,7 +25936,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UserReportRow"][];
+                    "application/json": (components["schemas"]["UserReportRow"] | components["schemas"]["UnclosedReportRow"])[];
                 };
             };
             /** @description a parameter is not valid: by day a report is of at most 366 days, by month of ten years */
@@ -26075,7 +26086,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BalanceReportRow"][];
+                    "application/json": (components["schemas"]["BalanceReportRow"] | components["schemas"]["UnclosedReportRow"])[];
                 };
             };
             /** @description a parameter is not valid: by day a report is of at most 366 days, by month of ten years */
@@ -26225,7 +26236,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ReserveReportRow"][];
+                    "application/json": (components["schemas"]["ReserveReportRow"] | components["schemas"]["UnclosedReportRow"])[];
                 };
             };
             /** @description a parameter is not valid: by day a report is of at most 366 days, by month of ten years */

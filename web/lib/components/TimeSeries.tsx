@@ -55,6 +55,7 @@ export function TimeSeries({
   const readIndex = readAt === null ? -1 : nearestIndex(points, readAt);
   const read = points[readIndex] ?? points.at(-1);
   const readText = read?.value == null ? null : format(read.value);
+  const absentText = read?.value == null ? read?.missing : undefined;
   const runs = runsOf(points);
 
   const inner = {
@@ -100,7 +101,7 @@ export function TimeSeries({
       <div className={classes.head}>
         <h3 className={classes.title}>{title}</h3>
         <span className={`figures ${classes.value ?? ""}`}>
-          {readText ?? "–"} <span className={classes.unit}>{unit}</span>
+          {readText ?? absentText ?? "–"} <span className={classes.unit}>{unit}</span>
         </span>
       </div>
       <div
@@ -120,7 +121,9 @@ export function TimeSeries({
                 unit,
                 formatAt: formatAt(read.at, zone),
               })
-            : t("no value yet")
+            : read && absentText !== undefined
+              ? `${formatAt(read.at, zone)}: ${absentText}`
+              : t("no value yet")
         }
         onPointerMove={follow}
         onPointerLeave={() => setReadAt(null)}
@@ -180,7 +183,7 @@ export function TimeSeries({
         </svg>
         {read && readIndex !== -1 && (
           <span className={`figures ${classes.tip ?? ""}`}>
-            {formatAt(read.at, zone)} · {readText ?? "–"}
+            {formatAt(read.at, zone)} · {readText ?? absentText ?? "–"}
           </span>
         )}
       </div>

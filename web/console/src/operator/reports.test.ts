@@ -1,5 +1,14 @@
 import { expect, test } from "vitest";
-import { beginOf, lastDays, pointsOf, type ReserveRow, uncovered } from "./reports.ts";
+import {
+  beginOf,
+  figuresOf,
+  isUnclosed,
+  lastDays,
+  pointsOf,
+  type ReserveRow,
+  type TableRow,
+  uncovered,
+} from "./reports.ts";
 
 test("thirty days end today", () => {
   expect(lastDays(Date.parse("2026-03-01T23:59:59Z"))).toEqual({
@@ -50,6 +59,19 @@ test("an emptied account and days without fees are 0, and days to come are nothi
     { at: at("2026-02-01"), value: 0 },
   ]);
   expect(pointsOf("fees", [], span, "2026-02-01")).toEqual([]);
+});
+
+test("a day that is not closed yet is a gap that says so", () => {
+  const span = { from: "2026-01-01", to: "2026-01-03", by: "day" } as const;
+  const fee = { account: "house:fees", asset: "USD", fees: "3", rebates: "0", other: "0", total: "3" };
+  const unclosed = { period: "2026-01-02", note: "not closed yet" } as const;
+  const rows: TableRow[] = [{ ...fee, period: "2026-01-01" }, unclosed];
+  expect(figuresOf(rows)).toEqual([{ ...fee, period: "2026-01-01" }]);
+  expect(pointsOf("fees", figuresOf(rows), span, "2026-01-03", rows.filter(isUnclosed))).toEqual([
+    { at: at("2026-01-01"), value: 3 },
+    { at: at("2026-01-02"), value: null, missing: "not closed yet" },
+    { at: at("2026-01-03"), value: 0 },
+  ]);
 });
 
 test("a ratio that is not known is no 0", () => {

@@ -18,6 +18,19 @@ export type Statement = Schemas["ReserveStatementResponse"];
 
 export type ReportName = "fees" | "volumes" | "users" | "balances" | "reserves";
 export type ReportRow = FeeRow | VolumeRow | UserRow | BalanceRow | ReserveRow;
+/** A period that is not closed yet, in place of its figures. */
+export type UnclosedRow = Schemas["UnclosedReportRow"];
+export type TableRow = ReportRow | UnclosedRow;
+
+/** Whether a row stands for a period that is not closed yet. */
+export function isUnclosed(row: TableRow): row is UnclosedRow {
+  return "note" in row;
+}
+
+/** The rows that have figures. */
+export function figuresOf(rows: readonly TableRow[]): ReportRow[] {
+  return rows.filter((row): row is ReportRow => !isUnclosed(row));
+}
 
 /** What a report is about: days in UTC, both included. */
 export interface ReportSpan {
@@ -56,13 +69,15 @@ const FIGURES: Record<ReportName, Figure> = {
 
 /**
  * The sum of a report's figures in each period of a span that has begun by `today`, for a picture: a picture needs no
- * exact digits. Without any row there is no asset or market that they could be of, and no point.
+ * exact digits. A period of `unclosed` is a gap that says why. Without any row there is no asset or market that the
+ * figures could be of, and no point.
  */
 export function pointsOf(
   name: ReportName,
   rows: readonly ReportRow[],
   span: ReportSpan,
   today: string,
+  unclosed: readonly UnclosedRow[] = [],
 ): GraphPoint[] {
   if (rows.length === 0) return [];
   const { of, absent } = FIGURES[name];
@@ -73,8 +88,12 @@ export function pointsOf(
     const sum = sums.get(row.period) ?? null;
     sums.set(row.period, value === null ? sum : (sum ?? 0) + value);
   }
-  for (const period of periodsOf(span, today)) if (!sums.has(period)) sums.set(period, absent);
-  return [...sums].map(([period, value]) => ({ at: beginOf(period), value })).sort((a, b) => a.at - b.at);
+  const notes = new Map(unclosed.map(({ period, note }) => [period, note]));
+  for (const period of periodsOf(span, today))
+    if (!sums.has(period)) sums.set(period, notes.has(period) ? null : absent);
+  return [...sums]
+    .map(([period, value]) => ({ at: beginOf(period), value, missing: notes.get(period) }))
+    .sort((a, b) => a.at - b.at);
 }
 
 /** The periods of a span, as far as they have begun. */
@@ -95,7 +114,7 @@ export function uncovered(rows: readonly ReserveRow[]): ReserveRow[] {
 /** The rows of a report, with the span that they are of: while another one is fetched, the one before is shown. */
 export function useReport(name: ReportName, span: ReportSpan) {
   const { rest } = useEdge();
-  return useQuery<{ rows: ReportRow[]; span: ReportSpan }>({
+  return useQuery<{ rows: TableRow[]; span: ReportSpan }>({
     queryKey: ["reports", name, span],
     queryFn: async ({ signal }) => ({ rows: await readRows(rest, name, span, signal), span }),
     refetchInterval: INTERVAL_MS,
@@ -108,7 +127,7 @@ function readRows(
   name: ReportName,
   span: ReportSpan,
   signal: AbortSignal,
-): Promise<ReportRow[]> {
+): Promise<TableRow[]> {
   const given = { params: { query: span }, signal };
   switch (name) {
     case "fees":

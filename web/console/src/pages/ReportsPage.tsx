@@ -20,6 +20,8 @@ import {
   type BalanceRow,
   beginOf,
   type FeeRow,
+  figuresOf,
+  isUnclosed,
   lastDays,
   pointsOf,
   type ReportName,
@@ -27,7 +29,9 @@ import {
   type ReportSpan,
   type ReserveRow,
   type Statement,
+  type TableRow,
   uncovered,
+  type UnclosedRow,
   type UserRow,
   startProof,
   useProving,
@@ -49,7 +53,7 @@ const DAY_MS = 86_400_000;
 interface Report {
   title: string;
   text: string;
-  columns: readonly Column<ReportRow>[];
+  columns: readonly Column<TableRow>[];
   /** What a row has beside its period that tells it from the others. */
   rowId: (row: ReportRow) => string;
   /** Which rows a picture can be of: those of one asset or market. */
@@ -58,9 +62,17 @@ interface Report {
   unit: string;
 }
 
-function columns<Row extends ReportRow>(...list: Column<Row>[]): readonly Column<ReportRow>[] {
-  const period: Column<Row> = { id: "period", title: "Period", cell: (row) => row.period };
-  return [period, ...list] as unknown as readonly Column<ReportRow>[];
+/** The columns of a report. A period that is not closed yet says so in the first, and has no figures. */
+function columns<Row extends ReportRow>(...list: Column<Row>[]): readonly Column<TableRow>[] {
+  return [
+    { id: "period", title: "Period", cell: (row) => row.period },
+    ...list.map(({ id, title, align, cell }, index): Column<TableRow> => ({
+      id,
+      title,
+      ...(align && { align }),
+      cell: (row) => (isUnclosed(row) ? index === 0 && row.note : cell(row as Row)),
+    })),
+  ];
 }
 
 function money<Row extends ReportRow>(
@@ -233,8 +245,8 @@ export function ReportsPage() {
   return (
     <>
       <PageHeader title="Reports" actions={<SavedViews page="reports" />}>
-        Days and months are of UTC. The present day counts until now; all others are closed. A month has the
-        days between the two dates alone.
+        Days and months are of UTC. The present day counts until now; others are closed soon after their
+        end, and have no figures before. A month has the days between the two dates alone.
       </PageHeader>
       <Stack gap="md">
         <Tabs value={name} onChange={(report) => url.change({ report })} keepMounted={false}>
@@ -280,7 +292,9 @@ function ReportTable({ name, span, filters }: { name: ReportName; span: ReportSp
   const [isSaving, setSaving] = useState(false);
   const [format, setFormat] = useState<FileFormat>("csv");
   const rows = query.data?.rows;
-  const short = name === "reserves" ? uncovered((rows ?? []) as ReserveRow[]) : [];
+  const figures = figuresOf(rows ?? []);
+  const short = name === "reserves" ? uncovered(figures as ReserveRow[]) : [];
+  const nameOf = (row: TableRow) => (isUnclosed(row) ? row.period : `${row.period} ${report.rowId(row)}`);
   return (
     <>
       {short.length > 0 && (
@@ -288,7 +302,12 @@ function ReportTable({ name, span, filters }: { name: ReportName; span: ReportSp
           Custody holds less than users are owed of {short.map(({ asset }) => asset).join(", ")}.
         </WarningNote>
       )}
-      <Picture name={name} rows={rows ?? []} span={query.data?.span ?? span} />
+      <Picture
+        name={name}
+        rows={figures}
+        unclosed={(rows ?? []).filter(isUnclosed)}
+        span={query.data?.span ?? span}
+      />
       <Card flush>
         <DataTable
           label={report.title}
@@ -308,8 +327,8 @@ function ReportTable({ name, span, filters }: { name: ReportName; span: ReportSp
           }
           columns={report.columns}
           rows={rows === undefined ? undefined : [...rows].reverse()}
-          rowId={(row) => `${row.period} ${report.rowId(row)}`}
-          rowName={(row) => `${row.period} ${report.rowId(row)}`}
+          rowId={nameOf}
+          rowName={nameOf}
           state={query}
           problem={explainIfAny(query.error)}
           empty={<EmptyState title="Nothing to report">Nothing happened in these days.</EmptyState>}
@@ -344,7 +363,17 @@ function ReportTable({ name, span, filters }: { name: ReportName; span: ReportSp
 const withMinus = (figure: string) => figure.replace("-", "−");
 
 /** The report's figures over time, of the asset or market that is chosen. */
-function Picture({ name, rows, span }: { name: ReportName; rows: readonly ReportRow[]; span: ReportSpan }) {
+function Picture({
+  name,
+  rows,
+  unclosed,
+  span,
+}: {
+  name: ReportName;
+  rows: readonly ReportRow[];
+  unclosed: readonly UnclosedRow[];
+  span: ReportSpan;
+}) {
   const report = REPORTS[name];
   const [chosen, setChosen] = useState<string | null>(null);
   const { choiceOf } = report;
@@ -352,7 +381,7 @@ function Picture({ name, rows, span }: { name: ReportName; rows: readonly Report
   const choice = choices.find((known) => known === chosen) ?? choices[0] ?? null;
   const shown = choiceOf ? rows.filter((row) => choiceOf(row) === choice) : rows;
   const today = lastDays(useNow(60_000)).to;
-  const points = pointsOf(name, shown, span, today);
+  const points = pointsOf(name, shown, span, today, unclosed);
   // A month stands at its first day, which may be before the first day of the report.
   const since = Math.min(beginOf(span.from), points[0]?.at ?? Infinity);
   const until = Math.max(beginOf(span.to), points.at(-1)?.at ?? 0);

@@ -138,6 +138,12 @@ async def last_closed(connection: Connection) -> date | None:
     return found
 
 
+async def first_day(connection: Connection, timeout_s: float) -> date | None:
+    """The day of the first entry, None before it. Reads all entries, so this is for when no day is closed yet."""
+    found: date | None = await connection.fetchval(_FIRST_ENTRY, timeout=timeout_s)
+    return found
+
+
 async def loans_now(connection: Connection | Pool) -> dict[str, Decimal]:
     """What users owe the house of each asset now, without interest that was not added to the debt yet."""
     return {row["asset"]: row["outstanding"] for row in await connection.fetch(_LOANS)}
@@ -217,7 +223,7 @@ async def close_days(
         last = await last_closed(connection)
         begin = since or (None if last is None else last + timedelta(days=1))
         if begin is None or since is not None:
-            first = await connection.fetchval(_FIRST_ENTRY, timeout=CLOSING_S_MAX)
+            first = await first_day(connection, CLOSING_S_MAX)
             if first is None:
                 return []
             begin = max(first, begin or first)

@@ -1,6 +1,7 @@
 """The time that a report is about, and how its figures are put together. Pure."""
 
-from datetime import date
+from collections.abc import Iterable
+from datetime import date, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -29,6 +30,18 @@ class Span(NamedTuple):
     def period_of(self, day: date) -> str:
         """The period that a day belongs to: 2026-01-31 or 2026-01."""
         return day.isoformat() if self.by is Period.DAY else day.isoformat()[:7]
+
+    def periods_without(self, days: Iterable[date], *, is_at_end: bool) -> list[str]:
+        """The periods that cannot be told while `days` have no figures: those that have one of them.
+
+        With `is_at_end` only the last day of a period that is in the span counts.
+        """
+        found = set()
+        for day in days:
+            last = day == self.until or self.period_of(day) != self.period_of(day + timedelta(days=1))
+            if last or not is_at_end:
+                found.add(self.period_of(day))
+        return sorted(found)
 
 
 def checked_span(since: date, until: date, by: Period) -> Span:

@@ -19,10 +19,12 @@ from openspot.rest_edge.operators.reports.schemas import (
     BalanceReportRow,
     FeeReportRow,
     ReserveReportRow,
+    UnclosedReportRow,
     UserReportRow,
     VolumeReportRow,
 )
 from openspot.rest_edge.operators.reports.service import Reports
+from openspot.rest_edge.operators.reports.tables import Row
 from openspot.rest_edge.operators.schemas import Reason
 from openspot.rest_edge.operators.table_files import (
     TABLE_FILE,
@@ -65,11 +67,12 @@ def report_routes(prefix: str, reports: Reports) -> Router:
 
 
 def _routes_of(router: Router, reports: Reports, report: _Report) -> None:
-    rows_of: TypeAdapter[Any] = TypeAdapter(list[report.row])  # type: ignore[name-defined]
-    columns = columns_of(report.row)
+    rows_of: TypeAdapter[Any] = TypeAdapter(list[report.row | UnclosedReportRow])  # type: ignore[name-defined]
+    columns = (*columns_of(report.row), *columns_of(UnclosedReportRow, without=("period",)))
+    nothing: Row = {column.name: None for column in columns}
 
     @router.get(
-        f"/{report.name}", _READ, response=list[report.row],  # type: ignore[name-defined]
+        f"/{report.name}", _READ, response=list[report.row | UnclosedReportRow],  # type: ignore[name-defined]
         refusals=_BAD, name=f"report_{report.name}", summary=report.summary,
     )  # fmt: skip
     async def read_report(since: SinceQuery, until: UntilQuery, by: ByQuery = Period.DAY) -> Response:
@@ -90,7 +93,7 @@ def _routes_of(router: Router, reports: Reports, report: _Report) -> None:
     ) -> Response:
         span = _span(since, until, by)
         require_writable(written_as)
-        rows = await reports.rows(report.name, span)
+        rows = [nothing | row for row in await reports.rows(report.name, span)]
         await reports.note_export(report.name, span, written_as, acting(request, reason))
         return file_response(f"{report.name}-{span.since}-{span.until}", written_as, columns, in_pages(rows))
 

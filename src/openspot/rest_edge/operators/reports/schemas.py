@@ -1,7 +1,19 @@
 """Rows of reports. A `period` is a day such as 2026-01-31 or a month such as 2026-01, in UTC."""
 
+from typing import Literal
+
 from openspot.contracts.messages.message import DecimalText
 from openspot.http.validation import ResponseBody
+
+
+class UnclosedReportRow(ResponseBody):
+    """A period in place of its figures, while one of its days is not closed: the closing of days is far behind.
+
+    Of balances and reserves this is a period whose last day is not closed.
+    """
+
+    period: str
+    note: Literal["not closed yet"]
 
 
 class FeeReportRow(ResponseBody):

@@ -21,10 +21,13 @@ from openspot.rest_edge.operators.reports.tables import (
     reserve_rows,
     user_rows,
     volume_rows,
+    with_gaps,
 )
 from openspot.rest_edge.operators.table_files import FileFormat
 
 CLOSE_INTERVAL_S = 300.0
+_AT_END = ("balances", "reserves")
+"""The reports that say what was there at the end of a period."""
 log = get_logger("reports")
 
 CustodyReserves = Callable[[], Awaitable[Sequence[CustodyReserve]]]
@@ -40,7 +43,10 @@ class Reports:
         self._store = ReportStore(pool, now)
 
     async def rows(self, name: str, span: Span) -> list[Row]:
-        """The rows of the report of that name. Raises KeyError for another name."""
+        """The rows of the report of that name. Raises KeyError for another name.
+
+        A period that is not closed yet has a `note` and no figures.
+        """
         readers = {
             "fees": self.fees,
             "volumes": self.volumes,
@@ -48,7 +54,9 @@ class Reports:
             "balances": self.balances,
             "reserves": self.reserves,
         }
-        return await readers[name](span)
+        # They are asked for first: a day that is closed meanwhile is a gap once more, and never 0.
+        unclosed = span.periods_without(await self._store.unclosed(span), is_at_end=name in _AT_END)
+        return with_gaps(await readers[name](span), unclosed)
 
     async def fees(self, span: Span) -> list[Row]:
         """What the exchange earned."""

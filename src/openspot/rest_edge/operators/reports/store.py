@@ -14,16 +14,18 @@ from openspot.rest_edge.operators.reports.days import (
     UserRow,
     VolumeRow,
     figures,
+    first_day,
     last_closed,
     loans_now,
 )
 from openspot.rest_edge.operators.reports.periods import Span
 
 OPEN_DAYS_MAX = 3
-"""If the closing of days is further behind than that, the days between are missing from a report."""
+"""If the closing of days is further behind than that, the days between are not computed: they are not closed yet."""
 OPEN_FIGURES_S = 20.0
 """The figures of open days are computed again when they are this old: reports are read, not watched."""
 READ_S_MAX = 30.0
+_DAY_LONG = timedelta(days=1)
 
 _MOVEMENTS = """
     SELECT day, account_class, asset, fees, rebates, other, balance FROM report_movements
@@ -48,8 +50,12 @@ _LOANS = "SELECT day, assets, outstanding FROM report_loans WHERE day = ANY ($1:
 
 
 class _Open(NamedTuple):
-    """The figures of the open days, from `since` on; and until when they count, of the monotonic clock."""
+    """The figures of the open days, from `since` on; and until when they count, of the monotonic clock.
 
+    `unclosed` is the first day that is not closed: those from it to `since` have no figures yet.
+    """
+
+    unclosed: date
     since: date
     days: Days
     until_s: float
@@ -66,6 +72,12 @@ class ReportStore:
         self._monotonic = monotonic
         self._open: _Open | None = None
         self._computing = asyncio.Lock()
+
+    async def unclosed(self, span: Span) -> list[date]:
+        """The days of the span that have no figures yet, because the closing of days is far behind."""
+        opened = await self._open_days()
+        begin, end = max(span.since, opened.unclosed), min(span.until + _DAY_LONG, opened.since)
+        return [begin + _DAY_LONG * number for number in range((end - begin).days)]
 
     async def movements(self, span: Span, classes: tuple[str, ...]) -> list[MovementRow]:
         """What the accounts of these classes moved, by day."""
@@ -132,9 +144,10 @@ class ReportStore:
         today = self.today
         last = await last_closed(connection)
         oldest = today - timedelta(days=OPEN_DAYS_MAX - 1)
-        since = oldest if last is None else max(oldest, min(last + timedelta(days=1), today))
+        unclosed = await first_day(connection, READ_S_MAX) if last is None else last + _DAY_LONG
+        since = oldest if last is None else max(oldest, min(last + _DAY_LONG, today))
         days = await figures(connection, since, today, READ_S_MAX)
-        return _Open(since, days, self._monotonic() + OPEN_FIGURES_S)
+        return _Open(unclosed or since, since, days, self._monotonic() + OPEN_FIGURES_S)
 
 
 def _closed_until(span: Span, opened: _Open) -> date:

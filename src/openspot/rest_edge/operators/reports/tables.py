@@ -22,7 +22,17 @@ OWED = ("users", "margin", STAKING_ACCOUNT_ID)
 """The classes whose balances belong to users: their own accounts, their margin accounts, and what they have staked."""
 RATIO_PLACES = 4
 
+NOT_CLOSED = "not closed yet"
+
 Row = dict[str, Any]
+
+
+def with_gaps(rows: Iterable[Row], unclosed: Iterable[str]) -> list[Row]:
+    """The rows of a report, in which a period that is not closed yet has a note in place of figures."""
+    gaps = set(unclosed)
+    kept = [row for row in rows if row["period"] not in gaps]
+    notes: list[Row] = [{"period": period, "note": NOT_CLOSED} for period in gaps]
+    return sorted(kept + notes, key=lambda row: str(row["period"]))
 
 
 def fee_rows(span: Span, days: Iterable[MovementRow]) -> list[Row]:
