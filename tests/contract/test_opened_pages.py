@@ -53,6 +53,7 @@ IN_HANDLERS = {
     Permission.ORDERS_CANCEL_ALL: {"/all-orders"},
     Permission.FEES_CONFIGURE: {"/listings"},
     Permission.RISK_READ: {"/participants"},
+    Permission.RISK_SET_LIMITS: {"/listings"},
     Permission.RISK_FREEZE_PARTICIPANT: {"/risk"},
     Permission.BALANCES_READ_ALL: {"/participants"},
     Permission.BALANCES_ADJUST_UP: {"/users", "/health"},

@@ -23832,7 +23832,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description the credential does not open this route */
+            /** @description the permission is missing: fees and terms of payments and staking need fees.configure too, and limits of orders risk.set_limits */
             403: {
                 headers: {
                     [name: string]: unknown;

@@ -45,6 +45,7 @@ export const OPENED: Readonly<Record<string, readonly string[]>> = {
   "currencies.update": ["/listings"],
   "fees.configure": ["/listings"],
   "risk.read": ["/participants", "/risk"],
+  "risk.set_limits": ["/listings"],
   "risk.freeze_participant": ["/participants", "/risk"],
   "kyc.read": ["/verifications"],
   "kyc.decide": ["/verifications"],

@@ -19,12 +19,12 @@ from openspot.engine_client.listing_schemas import (
     TermsChange,
 )
 from openspot.http.context import operator
-from openspot.http.errors import HttpError
 from openspot.http.policy import Access, Permission, Policy
 from openspot.http.responses import json_response
 from openspot.http.routing import Router
 from openspot.http.validation import Symbol
-from openspot.rest_edge.operators.markets.rules import changes_money
+from openspot.rest_edge.operators.acting import require_permission
+from openspot.rest_edge.operators.markets.rules import needed_beside
 from openspot.rest_edge.operators.markets.schemas import CancelOrdersBody, CancelOrdersResponse
 from openspot.rest_edge.operators.markets.service import OperatorMarkets
 
@@ -44,6 +44,10 @@ _NEEDED = {
     409: "margin offers the market: accounts need it, its delisting is not scheduled, or it was changed meanwhile:"
     " MARKET_NEEDED_ON_MARGIN, DELISTING_NOT_SCHEDULED, MARKET_CHANGED",
     503: "the engine or margin does not respond",
+}
+_BESIDE = {
+    403: "the permission is missing: fees and terms of payments and staking need fees.configure too, and limits of "
+    "orders risk.set_limits"
 }
 _INVALID = {400: "a field breaks a rule, and the message names each; or the markets are fixed: UNSUPPORTED_COMMAND"}
 
@@ -81,13 +85,12 @@ def operator_market_routes(prefix: str, markets: OperatorMarkets) -> Router:
         return json_response(await markets.changes(symbol))
 
     @router.patch(
-        "/{symbol}", _CHANGE, response=MarketListing, refusals=_INVALID | _UNKNOWN | _OUTDATED,
+        "/{symbol}", _CHANGE, response=MarketListing, refusals=_INVALID | _UNKNOWN | _OUTDATED | _BESIDE,
         summary="Change bounds, fees, texts, schedule or offers of a market",
     )  # fmt: skip
     async def change_market(request: Request, symbol: SymbolPath, body: TermsChange) -> Response:
-        if changes_money(body) and Permission.FEES_CONFIGURE not in operator(request).permissions:
-            message = f"fees, and terms of payments and staking, need the permission {Permission.FEES_CONFIGURE}"
-            raise HttpError(403, message, "PERMISSION_MISSING")
+        for permission in needed_beside(body):
+            require_permission(operator(request), permission)
         return json_response(await markets.change(request, symbol, body))
 
     @router.put(

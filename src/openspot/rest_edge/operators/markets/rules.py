@@ -1,6 +1,7 @@
 """What one request of an operator about a market may do: how many orders it cancels, and what else it needs. Pure."""
 
 from openspot.engine_client.listing_schemas import TermsChange
+from openspot.http.policy import Permission
 
 ORDERS_A_COMMIT = 500
 """So many at a time, so that the commands of others come between."""
@@ -17,6 +18,19 @@ def most_orders(confirmed: int) -> int:
     return confirmed + confirmed // 10 + _MORE
 
 
-def changes_money(body: TermsChange) -> bool:
-    """Whether a change says what users pay, or what the platform pays them."""
-    return any(terms is not None for terms in (body.taker_fee, body.maker_fee, body.payments, body.staking))
+def needed_beside(body: TermsChange) -> list[Permission]:
+    """What a change of a market needs beside the permission of its route.
+
+    One permission decides what users pay and what the platform pays them, another the limits of orders.
+    """
+    money = (body.taker_fee, body.maker_fee, body.payments, body.staking)
+    limits = (
+        body.quantity_min,
+        body.quantity_max,
+        body.notional_min,
+        body.notional_max,
+        body.deviation_bps_max,
+        body.slippage_bps_max,
+    )
+    needed = {Permission.FEES_CONFIGURE: money, Permission.RISK_SET_LIMITS: limits}
+    return [permission for permission, terms in needed.items() if any(each is not None for each in terms)]
