@@ -15,6 +15,8 @@ log = get_logger("operators")
 
 Value = TypeVar("Value")
 
+_UNKNOWN_ROUTE = "ROUTE_NOT_FOUND"
+
 
 def behalf_of(request: Request) -> Behalf:
     """For whom the engine is called: the operator who sends this request."""
@@ -23,10 +25,15 @@ def behalf_of(request: Request) -> Behalf:
 
 
 async def asked(answer: Awaitable[Value]) -> Value:
-    """The engine's answer. Raises HttpError with the engine's own refusal, or 503 if it does not answer."""
+    """The engine's answer. Raises HttpError with the engine's own refusal, or 503 if it does not answer.
+
+    An engine of an earlier release may not have the route: that is 503, too.
+    """
     try:
         return await answer
     except ChangeRefusedError as error:
+        if error.code == _UNKNOWN_ROUTE:
+            raise service_unavailable("the matching engine is of an earlier release, which cannot do this") from error
         messages: str | list[str] = error.messages if error.status == 400 else str(error)
         raise HttpError(error.status, messages, error.code) from error
     except EngineError as error:

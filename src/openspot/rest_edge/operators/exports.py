@@ -82,20 +82,29 @@ class Exports:
         *,
         needs: Permission,
     ) -> Response:
-        """The list as the file `name`. Whoever may export and may not read it (`needs`) is refused: 403."""
+        """The list as the file `name`. Whoever may export and may not read it (`needs`) is refused: 403.
+
+        Raises what `read` raises for the first page: a refusal is then the response, not a file that ends broken.
+        """
         require_permission(wanted.acting.operator, needs)
         await self.note(name, wanted, filters)
-        return file_response(name, wanted.written_as, columns, _pages(read))
+        first = await _page(read, None)
+        return file_response(name, wanted.written_as, columns, _pages(read, first))
 
 
-async def _pages(read: PageReader) -> AsyncIterator[Rows]:
-    cursor: str | None = None
+async def _page(read: PageReader, cursor: str | None) -> tuple[Rows, str | None]:
+    page = await read(ROWS_AT_A_TIME, cursor)
+    entries, following = (page.entries, page.next_cursor) if isinstance(page, Page) else page
+    return [_row(entry) for entry in entries], following
+
+
+async def _pages(read: PageReader, page: tuple[Rows, str | None]) -> AsyncIterator[Rows]:
     while True:
-        page = await read(ROWS_AT_A_TIME, cursor)
-        entries, cursor = (page.entries, page.next_cursor) if isinstance(page, Page) else page
-        yield [_row(entry) for entry in entries]
+        rows, cursor = page
+        yield rows
         if cursor is None:
             return
+        page = await _page(read, cursor)
 
 
 def _row(entry: Entry) -> dict[str, Any]:
