@@ -53,6 +53,14 @@ def test_an_auditor_reads_participants_and_balances_and_changes_nothing(
     expect(page.get_by_role("menuitem")).to_have_text(["Copy total", "Open participant"])
     visitor.close_menu()
     visitor.look_over("balances of an operator", OPPOSITE_LOOKS)
+    saved = visitor.save_as_file("balances.csv").read_text()
+    assert f"{trader},{market.split('-')[0]},7," in saved
+    assert f"{trader},USD," not in saved
+    visitor.open(f"/risk?participant={trader}", "Risk")
+    expect(visitor.row("Risk metrics", "USD")).to_contain_text("90.00 %")
+    lines = visitor.save_as_file("risk.csv").read_text().splitlines()
+    assert [line.split(",")[:5] for line in lines[1:] if ",USD," in line] == [[trader, "USD", "100", "90", "90.00"]]
+    assert all(line.startswith(f"{trader},") for line in lines[1:])
     visitor.open("/participants/new", "New participant")
     expect(page.get_by_text("A session with the engine is missing")).to_be_visible()
     assert visitor.admin_calls() == []

@@ -71,6 +71,16 @@ class BalancesOfParticipants(Message, frozen=True, kw_only=True):
     total: Count
 
 
+class BalancePage(Message, frozen=True, kw_only=True):
+    """Some balances in the order in which their accounts were made, and the cursor of the next page if there is one.
+
+    A page before the last may be shorter than it was asked to be, or empty.
+    """
+
+    balances: list[BalanceOfParticipant]
+    next_cursor: str | None = None
+
+
 class RiskMetric(Message, frozen=True, kw_only=True):
     """How much of a balance open orders lock. `freezable` says whether an operator may freeze the participant."""
 
@@ -89,3 +99,13 @@ class RiskMetrics(Message, frozen=True, kw_only=True):
 
     metrics: list[RiskMetric]
     total: Count
+
+
+class RiskPage(Message, frozen=True, kw_only=True):
+    """Some balances with what open orders lock of them, in the order in which their accounts were made.
+
+    `nextCursor` is the cursor of the next page if there is one. A page before the last may be shorter, or empty.
+    """
+
+    metrics: list[RiskMetric]
+    next_cursor: str | None = None

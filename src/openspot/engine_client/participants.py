@@ -4,12 +4,14 @@ from urllib.parse import quote, urlencode
 
 from openspot.engine_client.administration import Behalf, EngineAdministration
 from openspot.engine_client.participant_schemas import (
+    BalancePage,
     BalancesOfParticipants,
     FreezeBody,
     ParticipantPage,
     ParticipantState,
     ParticipantView,
     RiskMetrics,
+    RiskPage,
 )
 
 
@@ -32,6 +34,16 @@ class EngineParticipants(EngineAdministration):
         """Balances of one participant or of all, in one currency or in all, at most `limit`."""
         query = _query(participantId=participant_id, currency=currency, limit=limit)
         return await self.call("GET", f"/balances?{query}", BalancesOfParticipants)
+
+    async def balance_page(self, participant_id: str, currency: str, limit: int, cursor: str | None) -> BalancePage:
+        """At most `limit` balances behind a cursor, in the order of their accounts, of one participant or of all."""
+        query = _query(participantId=participant_id, currency=currency, limit=limit, cursor=cursor or "")
+        return await self.call("GET", f"/balances/pages?{query}", BalancePage)
+
+    async def risk_page(self, participant_id: str, limit: int, cursor: str | None) -> RiskPage:
+        """How much open orders lock of at most `limit` balances behind a cursor, in the order of their accounts."""
+        query = _query(participantId=participant_id, limit=limit, cursor=cursor or "")
+        return await self.call("GET", f"/risk-metrics/pages?{query}", RiskPage)
 
     async def freeze(self, participant_id: str, body: FreezeBody, behalf: Behalf) -> ParticipantState:
         """Refuse a participant's new orders."""

@@ -3,12 +3,15 @@
 import csv
 import io
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import asyncpg
+import pyarrow.parquet
 import pytest
+from aiohttp import ClientSession
 
 from openspot.http.operators import PERMISSIONS, OperatorRole
 from openspot.http.policy import Permission
@@ -16,7 +19,7 @@ from openspot.kit.settings import Settings
 from openspot.rest_edge.operators import exports
 from tests.support.edge_operators import link_owners, make_operator
 from tests.support.engine_client import EngineClient, running_engine
-from tests.support.rest_client import RestClient, running_edge
+from tests.support.rest_client import PREFIX, RestClient, running_edge
 
 FREEZE = "/operator/participants/alice/freeze"
 BECAUSE = {"reason": "its orders look like those of a broken program"}
@@ -172,3 +175,86 @@ async def test_market_operations_sees_participants_and_saves_no_file(settings: S
         assert (await edge("GET", "/operator/participants")).status == 200
         refused = await edge("GET", "/operator/participants/all/export?reason=curious")
         assert (refused.status, refused.code) == (403, "PERMISSION_MISSING")
+
+
+async def saved(edge: RestClient, path: str) -> list[dict[str, str]]:
+    """The rows of a file as CSV, after a look at the same file as Parquet: it has as many rows, with these columns."""
+    reply = await edge("GET", f"/operator/{path}reason=yearly%20audit")
+    rows = list(csv.DictReader(io.StringIO(reply.body)))
+    url = f"{edge.settings.rest_url}{PREFIX}/operator/{path}reason=yearly%20audit&format=parquet"
+    signed = {"Authorization": f"Bearer {edge.token}"}
+    async with ClientSession() as session, session.get(url, headers=signed) as response:
+        table = pyarrow.parquet.read_table(io.BytesIO(await response.read()))
+    assert (response.status, table.num_rows) == (200, len(rows))
+    assert table.column_names == reply.body.splitlines()[0].split(",")
+    return rows
+
+
+def named(listed: list[dict[str, Any]]) -> list[dict[str, str]]:
+    """Rows of a list as their file has them."""
+    return [{re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", name): str(value) for name, value in row.items()}
+            for row in listed]  # fmt: skip
+
+
+async def test_an_auditor_saves_all_balances_and_all_risk_as_files_in_the_order_of_accounts(
+    settings: Settings, pool: asyncpg.Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exports, "ROWS_AT_A_TIME", 2)
+    async with operated(settings, pool, OperatorRole.AUDITOR) as (edge, engine):
+        for name in ("bob", "carol", "dora"):
+            await engine.fund(name, USD="1.5", BTC="0.000000000000000001")
+        balances = named((await edge("GET", "/operator/balances")).body["balances"])
+        assert len(balances) == 7
+        assert await saved(edge, "balances/export?") == balances
+        in_btc = [row for row in balances if row["currency"] == "BTC"]
+        assert await saved(edge, "balances/export?currency=BTC&") == in_btc
+        assert await saved(edge, "balances/export?currency=BTC&participantId=carol&") == [in_btc[1]]
+        assert await saved(edge, "balances/export?participantId=nobody&") == []
+
+        rows = await saved(edge, "risk/export?")
+        metrics = named((await edge("GET", "/operator/risk")).body["metrics"])
+        assert [(row["participant_id"], row["currency"]) for row in rows] == [
+            (row["participant_id"], row["currency"]) for row in balances
+        ]
+        assert sorted(rows, key=str) == sorted(metrics, key=str)
+        assert (rows[0]["utilisation_percent"], rows[0]["open_orders"]) == ("50.00", "1")
+        assert await saved(edge, "risk/export?participantId=alice&") == [rows[0]]
+
+        entries = await pool.fetch(
+            "SELECT action, subject_id, reason, after FROM operator_actions WHERE action LIKE '%.exported'"
+            " ORDER BY entry_number"
+        )
+        assert [(entry["action"], entry["subject_id"], entry["reason"]) for entry in entries] == [
+            *[("balances.exported", "balances", "yearly audit")] * 8,
+            *[("risk.exported", "risk", "yearly audit")] * 4,
+        ]
+        narrowed = {"participant": "carol", "currency": "BTC", "format": "parquet"}
+        assert json.loads(entries[5]["after"]) == narrowed
+        for bad in ("balances/export", "risk/export", "balances/export?reason=audit&currency=usd",
+                    "risk/export?reason=audit&participantId=no.id"):  # fmt: skip
+            assert (await edge("GET", f"/operator/{bad}")).status == 400
+
+
+async def test_each_file_needs_the_permission_to_export_and_the_one_of_its_list(
+    settings: Settings, pool: asyncpg.Pool
+) -> None:
+    needed = {"balances": Permission.BALANCES_READ_ALL, "risk": Permission.RISK_READ}
+    async with running_engine(settings), running_edge(settings) as edge:
+        for role in OperatorRole:
+            await make_operator(edge, pool, f"{role.lower()}@example.org", role)
+            for name, reading in needed.items():
+                reply = await edge("GET", f"/operator/{name}/export?reason=yearly%20audit")
+                if {Permission.BALANCES_EXPORT, reading} <= PERMISSIONS[role]:
+                    assert reply.status == 200, (role, name)
+                else:
+                    assert (reply.status, reply.code) == (403, "PERMISSION_MISSING"), (role, name)
+
+
+async def test_while_the_engine_is_silent_a_file_is_refused_and_not_broken(
+    settings: Settings, pool: asyncpg.Pool
+) -> None:
+    async with running_edge(settings) as edge:
+        await make_operator(edge, pool, "ada@example.org", OperatorRole.AUDITOR)
+        for name in ("balances", "risk", "participants/all"):
+            refused = await edge("GET", f"/operator/{name}/export?reason=yearly%20audit")
+            assert (refused.status, refused.code) == (503, "SERVICE_UNAVAILABLE")

@@ -6,7 +6,7 @@ but the list as a whole is not a snapshot of one instant.
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 
 from openspot.contracts.gen.exchange.v1 import admin_pb2 as pb
 from openspot.domain.money import scaled_to_text
@@ -105,6 +105,19 @@ class OrderQueries:
                 for _, entry in part
                 if is_open(entry) and (entry[SYMBOL], entry[SIDE]) in locked
             )
+        return counts
+
+    def open_counts_of(self, accounts: Collection[int]) -> Counter[tuple[int, int]]:
+        """What `open_counts` says of a few accounts, without a look at the orders of others."""
+        counts: Counter[tuple[int, int]] = Counter()
+        pending = self._sequencer.pending_engine_order_ids()
+        open_orders = self._machine.orders.open_orders
+        for symbol in self._machine.core.symbols():
+            for account in accounts:
+                if own := open_orders.get((account, symbol.symbol)):
+                    sells, buys = own
+                    counts[account, symbol.base] += len(sells) - len(sells.keys() & pending)
+                    counts[account, symbol.quote] += len(buys) - len(buys.keys() & pending)
         return counts
 
     async def _known(self) -> AsyncIterator[list[tuple[int, Entry]]]:

@@ -13,10 +13,12 @@ from fastapi import Path, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
+from openspot.contracts.gen.exchange.v1 import admin_pb2 as pb
 from openspot.domain.order import StpMode
 from openspot.domain.result_code import ResultCode
 from openspot.engine.admin import fields
 from openspot.engine.admin.acting import acting_by
+from openspot.engine.admin.balance_pages import BalancePlace
 from openspot.engine.admin.errors import FieldError
 from openspot.engine.admin.freezing import freeze_fault, state_of
 from openspot.engine.admin.participant_changes import ParticipantChanges
@@ -27,6 +29,7 @@ from openspot.engine.transport.http_app import PREFIX
 from openspot.engine_client.participant_schemas import (
     LISTED_MAX,
     BalanceOfParticipant,
+    BalancePage,
     BalancesOfParticipants,
     FreezeBody,
     ParticipantPage,
@@ -34,8 +37,10 @@ from openspot.engine_client.participant_schemas import (
     ParticipantView,
     RiskMetric,
     RiskMetrics,
+    RiskPage,
 )
 from openspot.http.errors import HttpError
+from openspot.http.lists import CURSOR_LENGTH_MAX
 from openspot.http.policy import Access, Policy
 from openspot.http.responses import json_response
 from openspot.http.routing import Router
@@ -51,9 +56,15 @@ ParticipantFilter = Annotated[
     ParticipantId | None, Query(alias="participantId", description="Only the balances of this participant")
 ]
 CurrencyFilter = Annotated[Currency | None, Query(description="Only balances in this currency, the largest first")]
+PageCurrency = Annotated[Currency | None, Query(description="Only balances in this currency")]
+PageCursor = Annotated[
+    str | None,
+    Query(alias="cursor", max_length=CURSOR_LENGTH_MAX, description="Where to go on: `nextCursor` of the page before"),
+]
 Limit = Annotated[int, Query(ge=1, le=LISTED_MAX, description="How many at most")]
 Offset = Annotated[int, Query(ge=0, le=fields.OFFSET_MAX, description="How many to leave out")]
 
+_UNKNOWN_CURRENCY = -1
 _READ = Policy(Access.SERVICE)
 _CHANGE = Policy(Access.SERVICE, audit=True)
 _UNKNOWN = {404: "no such participant"}
@@ -73,23 +84,31 @@ def participant_router(engine: Engine, changes: ParticipantChanges, reports: Rep
     )  # fmt: skip
     async def list_risk_metrics(participant_id: ParticipantFilter = None, limit: Limit = LISTED_MAX) -> Response:
         rows, total = await reports.most_used(participant_id or "", limit)
-        profiles = engine.machine.participants.profiles
-        metrics = []
-        for row in rows:
-            profile = profiles[engine.machine.directory.account(row.participant_id)]
-            metrics.append(
-                RiskMetric(
-                    participant_id=row.participant_id,
-                    currency=row.currency,
-                    total=row.total,
-                    locked=row.locked,
-                    utilisation_percent=row.utilisation_percent,
-                    open_orders=row.open_orders,
-                    state=state_of(profile),
-                    freezable=not freeze_fault(row.participant_id, profile),
-                )
-            )
-        return json_response(RiskMetrics(metrics=metrics, total=total))
+        return json_response(RiskMetrics(metrics=[metric_of(row) for row in rows], total=total))
+
+    @router.get(
+        "/risk-metrics/pages", _READ, response=RiskPage, refusals={},
+        summary="How much of each balance open orders lock, in the order in which their accounts were made",
+    )  # fmt: skip
+    async def list_pages_of_risk_metrics(
+        participant_id: ParticipantFilter = None, limit: Limit = LISTED_MAX, cursor: PageCursor = None
+    ) -> Response:
+        rows, following = await reports.risk_page(participant_id or "", BalancePlace.of(cursor), limit)
+        next_cursor = following and following.cursor
+        return json_response(RiskPage(metrics=[metric_of(row) for row in rows], next_cursor=next_cursor))
+
+    def metric_of(row: pb.RiskMetric) -> RiskMetric:
+        profile = engine.machine.participants.profiles[engine.machine.directory.account(row.participant_id)]
+        return RiskMetric(
+            participant_id=row.participant_id,
+            currency=row.currency,
+            total=row.total,
+            locked=row.locked,
+            utilisation_percent=row.utilisation_percent,
+            open_orders=row.open_orders,
+            state=state_of(profile),
+            freezable=not freeze_fault(row.participant_id, profile),
+        )
 
     @router.get(
         "/balances", _READ, response=BalancesOfParticipants, refusals={},
@@ -98,25 +117,34 @@ def participant_router(engine: Engine, changes: ParticipantChanges, reports: Rep
     async def list_some_balances(
         participant_id: ParticipantFilter = None, currency: CurrencyFilter = None, limit: Limit = LISTED_MAX
     ) -> Response:
-        number = None
-        if currency is not None:
-            known = engine.machine.directory.currencies.get(currency)
-            if known is None:
-                return json_response(BalancesOfParticipants(balances=[], total=0))
-            number = known.currency_id
+        number = number_of(currency)
+        if number == _UNKNOWN_CURRENCY:
+            return json_response(BalancesOfParticipants(balances=[], total=0))
         rows, total = await reports.some_balances(participant_id or "", number, limit)
-        balances = [
-            BalanceOfParticipant(
-                participant_id=row.participant_id,
-                currency=row.currency,
-                total=row.total,
-                available=row.available,
-                locked=row.locked,
-                reserved=row.reserved,
-            )
-            for row in rows
-        ]
-        return json_response(BalancesOfParticipants(balances=balances, total=total))
+        return json_response(BalancesOfParticipants(balances=[_balance_of(row) for row in rows], total=total))
+
+    @router.get(
+        "/balances/pages", _READ, response=BalancePage, refusals={},
+        summary="Balances in the order in which their accounts were made, all of them page by page",
+    )  # fmt: skip
+    async def list_pages_of_balances(
+        participant_id: ParticipantFilter = None,
+        currency: PageCurrency = None,
+        limit: Limit = LISTED_MAX,
+        cursor: PageCursor = None,
+    ) -> Response:
+        start, number = BalancePlace.of(cursor), number_of(currency)
+        if number == _UNKNOWN_CURRENCY:
+            return json_response(BalancePage(balances=[]))
+        rows, following = await reports.balance_page(participant_id or "", number, start, limit)
+        next_cursor = following and following.cursor
+        return json_response(BalancePage(balances=[_balance_of(row) for row in rows], next_cursor=next_cursor))
+
+    def number_of(currency: str | None) -> int | None:
+        if currency is None:
+            return None
+        known = engine.machine.directory.currencies.get(currency)
+        return known.currency_id if known else _UNKNOWN_CURRENCY
 
     @router.get(
         "/participants", _READ, response=ParticipantPage, refusals={},
@@ -159,6 +187,17 @@ def participant_router(engine: Engine, changes: ParticipantChanges, reports: Rep
         return json_response(ParticipantState(participant_id=participant_id, state=state_of(profile)))
 
     return router
+
+
+def _balance_of(row: pb.AdminBalance) -> BalanceOfParticipant:
+    return BalanceOfParticipant(
+        participant_id=row.participant_id,
+        currency=row.currency,
+        total=row.total,
+        available=row.available,
+        locked=row.locked,
+        reserved=row.reserved,
+    )
 
 
 def _view(participant_id: str, profile: ParticipantProfile) -> ParticipantView:

@@ -13,6 +13,7 @@ import psutil
 from openspot import __version__
 from openspot.contracts.gen.exchange.v1 import admin_pb2 as pb
 from openspot.domain.money import EXACT, amount_to_text, decimal_to_text, scaled_to_text
+from openspot.engine.admin.balance_pages import ACCOUNTS_A_TURN, BalancePages, BalancePlace
 from openspot.engine.admin.errors import resource_exhausted
 from openspot.engine.admin.order_list import OrderQueries
 from openspot.engine.core.protocol import CoreBalance
@@ -23,7 +24,6 @@ from openspot.kit.kept_answers import KeptAnswers
 
 ROWS_MAX = 100_000
 """The most rows of one response. A caller who would get more must name a participant."""
-_ACCOUNTS_A_TURN = 200
 _MILLISECONDS = 1000
 
 _Entry = tuple[int, int, str, CoreBalance]
@@ -39,6 +39,7 @@ class Reports:
         self._engine = engine
         self._machine = engine.machine
         self._orders = orders
+        self._pages = BalancePages(engine.machine)
         self._started = time.monotonic()
         self._process = psutil.Process()
         # A screen asks for these again and again, and each looks through all orders or all balances.
@@ -125,6 +126,16 @@ class Reports:
         )
         return [self._balance(name, balance) for name, balance in rows[:limit]], total
 
+    async def balance_page(
+        self, participant_id: str, currency: int | None, start: BalancePlace, limit: int
+    ) -> tuple[list[pb.AdminBalance], BalancePlace | None]:
+        """The balances from `start` on in the order of their accounts, at most `limit`, and where the next page begins.
+
+        Of one participant or of all, in the currency with a number or in all. None says that no page follows.
+        """
+        balances, following = await self._pages.page(participant_id, currency, start, limit)
+        return [self._balance(name, balance) for name, balance in balances], following
+
     async def _find_balances(self, participant_id: str, currency: int | None) -> _FirstBalances:
         first: list[_Entry] = []
         total = 0
@@ -165,6 +176,19 @@ class Reports:
         rows, total = await self._find_most_used(participant_id) if participant_id else await self._most_used.get(None)
         return [self._metric(name, balance, counts) for name, balance in rows[:limit]], total
 
+    async def risk_page(
+        self, participant_id: str, start: BalancePlace, limit: int
+    ) -> tuple[list[pb.RiskMetric], BalancePlace | None]:
+        """How much of each balance open orders lock, of the balances that `balance_page` gives."""
+        balances, following = await self._pages.page(participant_id, None, start, limit)
+        metrics: list[pb.RiskMetric] = []
+        for first in range(0, len(balances), ACCOUNTS_A_TURN):
+            some = balances[first : first + ACCOUNTS_A_TURN]
+            counts = self._orders.open_counts_of({balance.account for _, balance in some})
+            metrics += [self._metric(name, balance, counts) for name, balance in some]
+            await asyncio.sleep(0)
+        return metrics, following
+
     async def _find_most_used(self, participant_id: str) -> _FirstBalances:
         largest: list[_Entry] = []
         total = 0
@@ -191,7 +215,7 @@ class Reports:
             if account != UNKNOWN_ACCOUNT:
                 for balance in self._machine.core.balances(account):
                     yield name, balance
-            if count % _ACCOUNTS_A_TURN == 0:
+            if count % ACCOUNTS_A_TURN == 0:
                 await asyncio.sleep(0)
 
 

@@ -6,6 +6,7 @@ its name forever, even after its symbol or currency is deleted, so that old even
 Account numbers are assigned in the order of commands. Account 1 is the fee account `house:fees`.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import msgspec
@@ -224,6 +225,12 @@ class Directory:
             return ""
         name = self._participants[place]
         return name if self.accounts[name] == account else ""
+
+    def accounts_from(self, place: int) -> Iterator[tuple[str, int]]:
+        """(participant, account number) from this place on, in the order of creation, without those made meanwhile."""
+        for at in range(max(place, FEE_ACCOUNT), len(self._participants)):
+            name = self._participants[at]
+            yield name, self.accounts[name]
 
     # Symbols and currencies
 

@@ -15,6 +15,7 @@ RISK = "/api/v1/admin/risk-metrics"
 PARTICIPANTS = "/api/v1/admin/participants"
 BALANCES = "/api/v1/admin/balances"
 ACTIONS = "/api/v1/admin/actions"
+READ = (RISK, f"{RISK}/pages", BALANCES, f"{BALANCES}/pages", PARTICIPANTS, f"{PARTICIPANTS}/alice")
 BECAUSE = {"reason": "its orders look like those of a broken program"}
 
 
@@ -113,6 +114,48 @@ async def test_balances_of_a_currency_come_with_the_largest_first_and_the_total_
         assert (await engine.request("GET", f"{BALANCES}?{nothing}"))[1] == {"balances": [], "total": 0}
     for bad in ("limit=0", "limit=1001", "participantId=no.id", "currency=usd"):
         assert (await engine.request("GET", f"{BALANCES}?{bad}"))[0] == 400
+
+
+async def test_all_balances_and_their_risk_come_page_by_page_in_the_order_of_accounts(engine: EngineClient) -> None:
+    for name, amount in (("alice", "9"), ("bob", "100"), ("carol", "10")):
+        await engine.fund(name, USD=amount, BTC="1")
+    for price in ("10", "20"):
+        await engine.place("buy", price, "0.5", "bob")
+
+    async def every(path: str, rows: str) -> list[Any]:
+        """The rows of all pages of two."""
+        found, status, page = [], *await engine.request("GET", f"{path}limit=2")
+        while True:
+            assert (status, len(page[rows]) <= 2) == (200, True)
+            found += page[rows]
+            if page.get("nextCursor") is None:
+                return found
+            status, page = await engine.request("GET", f"{path}limit=2&cursor={page['nextCursor']}")
+
+    balances = await every(f"{BALANCES}/pages?", "balances")
+    assert [(row["participantId"], row["currency"]) for row in balances] == [
+        (name, currency) for name in ("alice", "bob", "carol") for currency in ("USD", "BTC")
+    ]
+    assert balances == (await engine.request("GET", BALANCES))[1]["balances"]
+    assert await every(f"{BALANCES}/pages?currency=BTC&", "balances") == balances[1::2]
+    assert await every(f"{BALANCES}/pages?participantId=carol&", "balances") == balances[4:]
+    for nothing in ("participantId=nobody&", "currency=NONE&"):
+        assert await every(f"{BALANCES}/pages?{nothing}", "balances") == []
+
+    metrics = await every(f"{RISK}/pages?", "metrics")
+    assert [(row["participantId"], row["currency"]) for row in metrics] == [
+        (row["participantId"], row["currency"]) for row in balances
+    ]
+    shares = [(row["utilisationPercent"], row["openOrders"]) for row in metrics]
+    assert shares == [("0.00", 0)] * 2 + [("15.00", 2)] + [("0.00", 0)] * 3
+    listed = (await engine.request("GET", RISK))[1]["metrics"]
+    assert sorted(metrics, key=str) == sorted(listed, key=str)
+    assert await every(f"{RISK}/pages?participantId=bob&", "metrics") == metrics[2:4]
+
+    for path in (f"{BALANCES}/pages", f"{RISK}/pages"):
+        for bad in ("limit=0", "limit=1001", "participantId=no.id", "cursor=nonsense"):
+            status, body = await engine.request("GET", f"{path}?{bad}")
+            assert (status, bad.partition("=")[0] in str(body["message"])) == (400, True)
 
 
 async def test_a_frozen_participant_places_no_order_until_the_freeze_ends_and_may_cancel(engine: EngineClient) -> None:
@@ -260,7 +303,7 @@ async def test_only_services_use_these_routes_and_bad_requests_name_what_is_wron
 ) -> None:
     await engine.fund("alice")
     administrator = {"Authorization": f"Bearer {admin.token}"}
-    reading = [("GET", path) for path in (RISK, BALANCES, PARTICIPANTS, f"{PARTICIPANTS}/alice")]
+    reading = [("GET", path) for path in READ]
     for method, path in (*reading, ("PUT", freeze_of("alice")), ("DELETE", freeze_of("alice"))):
         body = None if method == "GET" else BECAUSE
         assert (await engine.request(method, path, body, {}))[0] == 401

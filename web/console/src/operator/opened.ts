@@ -20,7 +20,7 @@ export const OPENED: Readonly<Record<string, readonly string[]>> = {
   "users.set_limits": ["/users"],
   "users.close": ["/users"],
   "balances.read_all": ["/adjustments", "/balances", "/participants", "/treasury", "/users"],
-  "balances.export": ["/adjustments", "/treasury", "/users"],
+  "balances.export": ["/adjustments", "/balances", "/risk", "/treasury", "/users"],
   "balances.adjust_up": ["/health", "/users"],
   "balances.adjust_down": ["/health", "/users"],
   "balances.approve": ["/approvals"],

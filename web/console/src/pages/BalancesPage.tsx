@@ -11,11 +11,13 @@ import { useSource } from "../operator/participants.ts";
 import { AdjustBalanceDialog } from "../parts/AdjustBalanceDialog.tsx";
 import { BalancesTable } from "../parts/BalancesTable.tsx";
 import { ChoiceFilter, FilterBar, TextFilter } from "../parts/filters.tsx";
+import { SaveAsFile } from "../parts/SaveAsFile.tsx";
 import { SavedViews } from "../parts/SavedViews.tsx";
 
 export function BalancesPage() {
   const url = useUrlState();
   const currencies = useCurrencyNames();
+  const isOperated = useSource("balances.read_all") === "edge";
   const hasEngine = useSession().session !== null;
   const [isAdjusting, setAdjusting] = useState(false);
   const participantId = url.parameter("participant");
@@ -27,6 +29,18 @@ export function BalancesPage() {
         actions={
           <>
             <SavedViews page="balances" />
+            {isOperated && (
+              <SaveAsFile
+                path="balances"
+                name="balances"
+                needs="balances.export"
+                given={{
+                  ...(participantId === "" ? {} : { participantId }),
+                  ...(currency === "" ? {} : { currency }),
+                }}
+                holds="in the order in which the accounts were made, with the ids of users"
+              />
+            )}
             {hasEngine && (
               <Button leftSection={<DiffIcon />} onClick={() => setAdjusting(true)}>
                 Adjust at the engine alone

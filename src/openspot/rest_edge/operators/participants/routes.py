@@ -1,5 +1,6 @@
 """The operators' routes of participants: `/operator/participants`, `/operator/balances` and `/operator/risk`."""
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import Path, Query
@@ -8,11 +9,13 @@ from starlette.responses import Response
 
 from openspot.engine_client.participant_schemas import (
     LISTED_MAX,
+    BalanceOfParticipant,
     BalancesOfParticipants,
     FreezeBody,
     ParticipantPage,
     ParticipantState,
     ParticipantView,
+    RiskMetric,
     RiskMetrics,
 )
 from openspot.http.policy import Access, Permission, Policy
@@ -31,6 +34,7 @@ ParticipantPath = Annotated[
 ]
 ParticipantFilter = Annotated[ParticipantId | None, Query(alias="participantId", description="Only this participant")]
 CurrencyFilter = Annotated[Currency | None, Query(description="Only balances in this currency, the largest first")]
+FileCurrency = Annotated[Currency | None, Query(description="Only balances in this currency")]
 Offset = Annotated[int, Query(ge=0, le=OFFSET_MAX, description="How many to leave out")]
 Limit = Annotated[int, Query(ge=1, le=LISTED_MAX, description="How many at most")]
 
@@ -38,8 +42,10 @@ _READ = Policy(Access.OPERATOR, permission=Permission.PARTICIPANTS_READ)
 _BALANCES = Policy(Access.OPERATOR, permission=Permission.BALANCES_READ_ALL)
 _RISK = Policy(Access.OPERATOR, permission=Permission.RISK_READ)
 _EXPORT = Policy(Access.OPERATOR, permission=Permission.USERS_EXPORT)
+_EXPORT_BALANCES = Policy(Access.OPERATOR, permission=Permission.BALANCES_EXPORT)
 _FREEZE = Policy(Access.OPERATOR, permission=Permission.RISK_FREEZE_PARTICIPANT, audit=True)
 _SILENT = {503: "the engine does not respond"}
+_NO_FILE = {400: "a parameter is not valid"} | _SILENT
 _FREEZING = {
     400: "the body is not valid",
     403: "the permission is missing, or it is your own account: OWN_ACCOUNT",
@@ -50,14 +56,15 @@ _FREEZING = {
 def participant_routes(prefix: str, participants: OperatedParticipants, exports: Exports) -> list[Router]:
     """The routes, below `prefix`."""
     return [
-        _balance_routes(prefix, participants),
-        _risk_routes(prefix, participants),
+        _balance_routes(prefix, participants, exports),
+        _risk_routes(prefix, participants, exports),
         _participant_routes(prefix, participants, exports),
     ]
 
 
-def _balance_routes(prefix: str, participants: OperatedParticipants) -> Router:
+def _balance_routes(prefix: str, participants: OperatedParticipants, exports: Exports) -> Router:
     router = Router(f"{prefix}/operator/balances", tag="operators")
+    columns = columns_of(BalanceOfParticipant)
 
     @router.get(
         "", _BALANCES, response=BalancesOfParticipants, refusals=_SILENT,
@@ -68,11 +75,23 @@ def _balance_routes(prefix: str, participants: OperatedParticipants) -> Router:
     ) -> Response:
         return json_response(await participants.balances(participant_id or "", currency or "", limit))
 
+    @router.get(
+        "/export", _EXPORT_BALANCES, responses=TABLE_FILE, refusals=_NO_FILE,
+        summary="All balances at the engine as a file, in the order in which their accounts were made",
+    )  # fmt: skip
+    async def export_balances_of_participants(
+        file: WantedFileQuery, participant_id: ParticipantFilter = None, currency: FileCurrency = None
+    ) -> Response:
+        filters = {"participant": participant_id, "currency": currency}
+        read = partial(participants.following_balances, participant_id or "", currency or "")
+        return await exports.file("balances", columns, file, filters, read, needs=Permission.BALANCES_READ_ALL)
+
     return router
 
 
-def _risk_routes(prefix: str, participants: OperatedParticipants) -> Router:
+def _risk_routes(prefix: str, participants: OperatedParticipants, exports: Exports) -> Router:
     router = Router(f"{prefix}/operator/risk", tag="operators")
+    columns = columns_of(RiskMetric)
 
     @router.get(
         "", _RISK, response=RiskMetrics, refusals=_SILENT,
@@ -80,6 +99,16 @@ def _risk_routes(prefix: str, participants: OperatedParticipants) -> Router:
     )  # fmt: skip
     async def list_risk(participant_id: ParticipantFilter = None, limit: Limit = LISTED_MAX) -> Response:
         return json_response(await participants.risk(participant_id or "", limit))
+
+    @router.get(
+        "/export", _EXPORT_BALANCES, responses=TABLE_FILE, refusals=_NO_FILE,
+        summary="How much of each balance open orders lock as a file, in the order in which the accounts were made",
+    )  # fmt: skip
+    async def export_risk(file: WantedFileQuery, participant_id: ParticipantFilter = None) -> Response:
+        read = partial(participants.following_risk, participant_id or "")
+        return await exports.file(
+            "risk", columns, file, {"participant": participant_id}, read, needs=Permission.RISK_READ
+        )
 
     return router
 
@@ -97,7 +126,7 @@ def _participant_routes(prefix: str, participants: OperatedParticipants, exports
 
     @router.get(
         # Not "/export": a participant may have that name.
-        "/all/export", _EXPORT, responses=TABLE_FILE, refusals={400: "a parameter is not valid"} | _SILENT,
+        "/all/export", _EXPORT, responses=TABLE_FILE, refusals=_NO_FILE,
         summary="The engine's participants as a file, in the order in which their accounts were made",
     )  # fmt: skip
     async def export_operated_participants(file: WantedFileQuery) -> Response:

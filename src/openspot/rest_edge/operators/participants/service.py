@@ -10,11 +10,13 @@ from starlette.requests import Request
 from openspot.domain.accounts import user_of_account
 from openspot.engine_client.administration import Behalf
 from openspot.engine_client.participant_schemas import (
+    BalanceOfParticipant,
     BalancesOfParticipants,
     FreezeBody,
     ParticipantPage,
     ParticipantState,
     ParticipantView,
+    RiskMetric,
     RiskMetrics,
 )
 from openspot.engine_client.participants import EngineParticipants
@@ -56,6 +58,23 @@ class OperatedParticipants:
     async def risk(self, participant_id: str, limit: int) -> RiskMetrics:
         """How much of each balance open orders lock, of one participant or of all, the largest share first."""
         return await asked(self._engine.risk(participant_id, limit))
+
+    async def following_balances(
+        self, participant_id: str, currency: str, limit: int, cursor: str | None
+    ) -> tuple[list[BalanceOfParticipant], str | None]:
+        """The balances behind a cursor in the order of their accounts, and the cursor of the next.
+
+        None begins and ends.
+        """
+        page = await asked(self._engine.balance_page(participant_id, currency, limit, cursor))
+        return page.balances, page.next_cursor
+
+    async def following_risk(
+        self, participant_id: str, limit: int, cursor: str | None
+    ) -> tuple[list[RiskMetric], str | None]:
+        """How much open orders lock of each of these balances, and the cursor of the next."""
+        page = await asked(self._engine.risk_page(participant_id, limit, cursor))
+        return page.metrics, page.next_cursor
 
     async def freeze(self, request: Request, participant_id: str, body: FreezeBody) -> ParticipantState:
         """Refuse a participant's new orders. Freezing twice changes nothing: the first reason stays.
