@@ -306,7 +306,8 @@ async def test_no_pipelined_request_is_begun_when_the_answer_before_it_ends_the_
 
 async def test_an_ended_connection_leaves_nothing_to_the_garbage_collector(port: int) -> None:
     def open_here() -> list[protocol.GuardedProtocol]:
-        found = [each for each in gc.get_objects() if isinstance(each, protocol.GuardedProtocol)]
+        # By `type`: `isinstance` asks a weak proxy for the class of what it stands for, which may be gone.
+        found = [each for each in gc.get_objects() if issubclass(type(each), protocol.GuardedProtocol)]
         return [each for each in found if each.server is not None and each.server[1] == port]
 
     gc.disable()

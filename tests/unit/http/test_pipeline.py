@@ -143,7 +143,7 @@ async def test_a_fast_path_may_leave_a_request_to_the_declared_handler() -> None
 @pytest.mark.parametrize("path", ["/things/fast/answer", "/things/lamp", "/nothing"])
 async def test_a_request_that_is_over_is_freed_without_a_search_for_garbage(path: str) -> None:
     def requests() -> int:
-        return sum(isinstance(kept, RequestContext) for kept in gc.get_objects())
+        return sum(type(kept) is RequestContext for kept in gc.get_objects())
 
     app = Service().app
     await ask(app, "GET", path, headers=BEARER)

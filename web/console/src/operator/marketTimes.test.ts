@@ -83,7 +83,10 @@ describe("a market that changes while its dialog is open", () => {
   };
 
   it("is told of with what was and what is", () => {
-    const moved = { ...first, times: { ...first.times, open: "2027-01-05T12:00", delisting: "2027-06-04T12:00" } };
+    const moved = {
+      ...first,
+      times: { ...first.times, open: "2027-01-05T12:00", delisting: "2027-06-04T12:00" },
+    };
     expect(changesSince(first, moved)).toEqual([
       { name: "Open from", before: "2027-01-04 12:00 UTC", after: "2027-01-05 12:00 UTC" },
       { name: "Delisting from", before: "none", after: "2027-06-04 12:00 UTC" },
@@ -94,7 +97,9 @@ describe("a market that changes while its dialog is open", () => {
   it("has left statuses behind, and a time that was typed for one is in vain", () => {
     const now = { status: "auction" as const, times: { ...NONE, open: "2027-01-04T12:00" } };
     expect(changesSince(first, now)).toEqual([{ name: "Status", before: "Announced", after: "Auction" }]);
-    expect(typedInVain(now, { ...now.times, "post-only": "2027-01-03T00:00", open: "" })).toEqual(["post-only"]);
+    expect(typedInVain(now, { ...now.times, "post-only": "2027-01-03T00:00", open: "" })).toEqual([
+      "post-only",
+    ]);
     expect(typedInVain(now, now.times)).toEqual([]);
     expect(changesSince(first, { status: "delisting", times: NONE })).toEqual([
       { name: "Status", before: "Announced", after: "Delisting" },

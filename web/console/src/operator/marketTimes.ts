@@ -77,7 +77,10 @@ export interface TimesSeen {
 }
 
 /** What differs in a market between two looks at it, in words. Times of statuses that it has left behind are no news. */
-export function changesSince(first: TimesSeen, now: TimesSeen): { name: string; before: string; after: string }[] {
+export function changesSince(
+  first: TimesSeen,
+  now: TimesSeen,
+): { name: string; before: string; after: string }[] {
   return [
     { name: "Status", before: STATUSES[first.status].title, after: STATUSES[now.status].title },
     ...timedAfter(now.status).map((timed) => ({
