@@ -188,21 +188,21 @@ def test_a_report_by_month_adds_its_days_and_is_saved_and_kept(
 
     def saved() -> list[str]:
         lines = console.save_as_file(f"volumes-{span}.csv", title).read_text().splitlines()
-        assert lines[0] == "period,symbol,trades,base,quote"
+        assert lines[0] == "period,symbol,trades,base,quote,note"
         return [line for line in lines if market in line]
 
     assert [row[0] for row in shown(3)] == ["2020-04-01", "2020-03-31", "2020-03-30"]
     assert saved() == [
-        f"2020-03-30,{market},2,1.5,30",
-        f"2020-03-31,{market},3,0.25,5.5",
-        f"2020-04-01,{market},1,4,80",
+        f"2020-03-30,{market},2,1.5,30,",
+        f"2020-03-31,{market},3,0.25,5.5,",
+        f"2020-04-01,{market},1,4,80,",
     ]
     console.choose("By", "By month")
     base = market.partition("-")[0]
     assert shown(2) == [
         ["2020-04", market, "1", f"4 {base}", "80 USD"], ["2020-03", market, "5", f"1.75 {base}", "35.5 USD"],
     ]  # fmt: skip
-    assert saved() == [f"2020-03,{market},5,1.75,35.5", f"2020-04,{market},1,4,80"]
+    assert saved() == [f"2020-03,{market},5,1.75,35.5,", f"2020-04,{market},1,4,80,"]
     parquet = console.save_as_file(f"volumes-{span}.parquet", title, form="Parquet")
     rows = [row for row in pyarrow.parquet.read_table(parquet).to_pylist() if row["symbol"] == market]
     assert [(row["period"], row["trades"], row["quote"]) for row in rows] == [
