@@ -1,18 +1,21 @@
 """docs/protocol/asyncapi/order-connection.json: the order connection in AsyncAPI, from its actions and message types.
 
+The bodies are those of the routes, from docs/protocol/openapi/rest-edge.json, which is written before.
+
 `--check` writes nothing and fails if the file is out of date.
 """
 
 import argparse
 import json
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from openspot import __version__
-from openspot.contracts.order_actions import IN_FLIGHT_MAX, ORDER_ACTIONS, ORDER_CONNECTION_PATH
+from openspot.contracts.order_actions import IN_FLIGHT_MAX, ORDER_ACTIONS, ORDER_CONNECTION_PATH, OrderAction
 from openspot.rest_edge.app import PREFIX
 from openspot.rest_edge.orders.connection_schemas import (
     AUTHENTICATE,
@@ -24,12 +27,14 @@ from openspot.rest_edge.orders.connection_schemas import (
 )
 from openspot.rest_edge.orders.connections import IDLE_TIMEOUT, TOO_MANY_FAULTS
 
-PAGE = Path(__file__).resolve().parent.parent / "docs/protocol/asyncapi/order-connection.json"
+PROTOCOL = Path(__file__).resolve().parent.parent / "docs/protocol"
+PAGE = PROTOCOL / "asyncapi/order-connection.json"
+ROUTES = PROTOCOL / "openapi/rest-edge.json"
 
 DESCRIPTION = f"""Orders of an OpenSpot exchange over one connection, under the complete rules of orders.
 
-Each action is a route of the REST edge: `body` is the body of its request, and the reply has its status and its body,
-as openapi/rest-edge.json describes them. A connection has at most {IN_FLIGHT_MAX} requests under way.
+Each action is a route of the REST edge: `body` is the body of its request, and the reply has its status and its body.
+A connection has at most {IN_FLIGHT_MAX} requests under way.
 docs/protocol/order-connection.md says in which order they are carried out, and what to do when it breaks."""
 CLOSES = {
     1007: "a text is not UTF-8",
@@ -52,10 +57,12 @@ BODIES: dict[str, Any] = {
     "amendOrder": {"price": "65001.5"},
     "amendOrderByClientId": {"quantity": "0.02"},
     "amendOrders": {"orders": [{"orderId": "2Q9XKfDYhaZ7bw3P", "price": "65001.5"}]},
+    "replaceOrder": {"symbol": "BTC-USD", "side": "buy", "type": "limit", "price": "65002", "quantity": "0.01"},
     "cancelOrders": {"symbol": "BTC-USD"},
     "cancelAllAfter": {"timeoutSeconds": 60},
 }
 PARAMETERS = {"orderId": "2Q9XKfDYhaZ7bw3P", "clientOrderId": "my-order-1", "listId": "7mWpLQxT28sVbnC4"}
+SCHEMAS = "#/components/schemas/"
 ID = {
     "description": "The reply repeats it",
     "oneOf": [{"type": "string", "maxLength": TEXT_LENGTH_MAX}, {"type": "integer"}],
@@ -74,6 +81,54 @@ def message(name: str, properties: dict[str, Any], optional: tuple[str, ...], ex
     return {"name": name, "title": name, "payload": schema, "examples": [{"payload": payload}]}
 
 
+def route_of(action: OrderAction) -> dict[str, Any]:
+    """The route of an action, as the document of the REST edge describes it."""
+    route: dict[str, Any] = routes()["paths"][PREFIX + action.path][action.method.lower()]
+    return route
+
+
+@cache
+def routes() -> dict[str, Any]:
+    """The document of the REST edge."""
+    found: dict[str, Any] = json.loads(ROUTES.read_text("utf-8"))
+    return found
+
+
+def schema_of(body: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a body of a request or response."""
+    schema: dict[str, Any] = body["content"]["application/json"]["schema"]
+    return schema
+
+
+def replies() -> list[dict[str, Any]]:
+    """The schemas of all bodies that a reply may have."""
+    found: dict[str, dict[str, Any]] = {}
+    for action in ORDER_ACTIONS.values():
+        for response in route_of(action)["responses"].values():
+            if "content" in response:
+                schema = schema_of(response)
+                found.setdefault(json.dumps(schema), schema)
+    return list(found.values())
+
+
+def schemas_in(part: Any) -> dict[str, Any]:
+    """The schemas of the REST edge that a part of this document names, and those that these name."""
+    found: dict[str, Any] = {}
+    waiting = [part]
+    while waiting:
+        match waiting.pop():
+            case {"$ref": str(reference)} if reference.startswith(SCHEMAS):
+                name = reference.removeprefix(SCHEMAS)
+                if name not in found:
+                    found[name] = routes()["components"]["schemas"][name]
+                    waiting.append(found[name])
+            case dict(values):
+                waiting += values.values()
+            case list(values):
+                waiting += values
+    return dict(sorted(found.items()))
+
+
 def requests() -> dict[str, dict[str, Any]]:
     """Each message that a client sends."""
     found = {
@@ -88,8 +143,9 @@ def requests() -> dict[str, dict[str, Any]]:
         if action.parameter:
             properties[action.parameter] = {"type": "string", "maxLength": TEXT_LENGTH_MAX, "pattern": "^[^/]+$"}
             example[action.parameter] = PARAMETERS[action.parameter]
-        if name in BODIES:
-            properties["body"] = {"type": "object", "description": f"The body of {action.method} {PREFIX}{action.path}"}
+        body = route_of(action).get("requestBody")
+        if body is not None:
+            properties["body"] = schema_of(body)
             example["body"] = BODIES[name]
         if action.method != "DELETE" and name != "cancelAllAfter":
             properties["idempotencyKey"] = {"type": "string", "pattern": r"^[\x21-\x7e]{1,255}$"}
@@ -108,7 +164,7 @@ def answers() -> dict[str, dict[str, Any]]:
             "id": ID,
             "status": {"type": "integer", "description": "The HTTP status of the route"},
             "headers": {"type": "object", "additionalProperties": {"type": "string"}},
-            "body": {"description": "The body of the route's response"},
+            "body": {"description": "The body of the response of the action's route", "anyOf": replies()},
         },
         "required": ["type", "id", "status", "headers", "body"],
         "additionalProperties": False,
@@ -178,7 +234,7 @@ def document() -> dict[str, Any]:
             }
         },
         "operations": operations,
-        "components": {"messages": messages},
+        "components": {"messages": messages, "schemas": schemas_in(messages)},
         "x-close-codes": {str(code): reason for code, reason in sorted(CLOSES.items())},
     }
 

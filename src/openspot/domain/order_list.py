@@ -166,6 +166,8 @@ def _exit_fault(list_type: ListType, first: ListedOrder, order: ListedOrder) -> 
         return "timeInForce fok does not go with an exit"
     if order.time_in_force is TimeInForce.IOC and not order.has_trigger:
         return "timeInForce ioc does not go with an exit that has no trigger"
+    if order.time_in_force is TimeInForce.GTD and list_type.has_entry:
+        return "timeInForce gtd is not for an exit of an entry: its time could pass before the entry fills"
     if order.post_only is not None and list_type.has_entry:
         return "postOnly is not for an exit of an entry"
     return None

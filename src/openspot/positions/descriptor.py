@@ -58,6 +58,7 @@ DESCRIPTOR = Descriptor(
             "edge_transfers",
             "margin_transfers",
             "custody_deposits",
+            "archive_floors",
         ),
     ),
     addresses=(Address("Position service", lambda settings: f"{settings.positions_url}/api/pms", is_for_users=True),),

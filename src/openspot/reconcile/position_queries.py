@@ -15,8 +15,11 @@ SIDES_OF_TRADES = """
     FROM trades AS trade
     CROSS JOIN LATERAL (VALUES ('buy', trade.buyer_id), ('sell', trade.seller_id)) AS side (name, participant_id)
 """
-FOLLOWS_FILLS = "EXISTS (SELECT FROM position_checkpoints WHERE name = 'exchange')"
-"""Whether the service ever followed trades. Its snapshots have a checkpoint of their own in the same table."""
+FOLLOWS_FILLS = """(
+    EXISTS (SELECT FROM position_checkpoints WHERE name = 'exchange')
+    AND NOT EXISTS (SELECT FROM position_checkpoints WHERE name = 'following' AND sequence = 0)
+)"""
+"""Whether the service has followed trades, and has not ended that (`positions/following.py`)."""
 _COUNTED = "participant_id, symbol, side, quantity, notional, fee"
 POSITION_TRADES_DIFFER = f"""
     SELECT coalesce(made.trade_id, kept.trade_id) AS name, 'trade' AS field,

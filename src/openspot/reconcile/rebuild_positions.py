@@ -210,7 +210,7 @@ async def rebuild_positions(settings: PositionSettings, *, is_plan: bool, wait_s
 async def _rebuild(settings: PositionSettings, connection: Connection, *, is_plan: bool, wait_s: float) -> Rebuilt:
     await require_no_archive(connection, "trades")
     checkpoint = await connection.fetchval("SELECT sequence FROM position_checkpoints WHERE name = 'exchange'")
-    if checkpoint is None and not settings.follow_fills:
+    if not await _follows(connection, settings, has_counted=checkpoint is not None):
         raise NotRebuiltError("the position service follows no trades: OPENSPOT_FOLLOW_FILLS is off")
     position = await rows_position(connection)
     until = 0 if position is None else position.least
@@ -221,6 +221,14 @@ async def _rebuild(settings: PositionSettings, connection: Connection, *, is_pla
     repair = _PositionsRepair(connection, Rebuilt(until), is_plan=is_plan)
     await repair.run()
     return repair.rebuilt
+
+
+async def _follows(connection: Connection, settings: PositionSettings, *, has_counted: bool) -> bool:
+    """As the setting says; without one as the service does. One of an earlier release has counted trades."""
+    if settings.follow_fills is not None:
+        return settings.follow_fills
+    kept = await connection.fetchval("SELECT sequence = 1 FROM position_checkpoints WHERE name = 'following'")
+    return has_counted if kept is None else bool(kept)
 
 
 class _PositionsRepair:

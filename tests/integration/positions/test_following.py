@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import asyncpg
 import msgspec
+import pytest
 
 from openspot.contracts.messages import ExecutedTrade, TradeFee, TradeFees
 from openspot.domain.money import AMOUNT_SCALE
@@ -19,6 +20,7 @@ from openspot.positions.following import follows_fills
 from openspot.positions.holdings.trade_store import book_trades
 from openspot.positions.settings import PositionSettings
 from openspot.positions.spot.store import SpotStore
+from openspot.reconcile.position_queries import FOLLOWS_FILLS
 
 TIME_MS = 1_704_844_800_123
 
@@ -159,8 +161,14 @@ async def traded(pool: asyncpg.Pool, days_ago: int) -> None:
     )  # fmt: skip
 
 
+OFF = COMPLETE.model_copy(update={"follow_fills": False})
+ON = COMPLETE.model_copy(update={"follow_fills": True})
+SPECIFICATION = PositionSettings(jwt_secret="s" * 32)
+
+
 async def test_the_complete_rules_follow_the_trades_of_a_new_platform_from_then_on(pool: asyncpg.Pool) -> None:
-    assert not await follows_fills(pool, PositionSettings(jwt_secret="s" * 32))
+    # A platform that tried the rules of the specification first is new, too.
+    assert not await follows_fills(pool, SPECIFICATION)
     await traded(pool, 0)
     assert all(await asyncio.gather(*(follows_fills(pool, COMPLETE) for _ in range(4))))
     # A trade that was not followed yet is not said to be counted.
@@ -170,13 +178,37 @@ async def test_the_complete_rules_follow_the_trades_of_a_new_platform_from_then_
     await follow(pool, [trade(1)])
     await pool.execute("UPDATE position_trades SET source = 'close'")
     assert await follows_fills(pool, COMPLETE)
-    assert not await follows_fills(pool, COMPLETE.model_copy(update={"follow_fills": False}))
+
+
+@pytest.mark.parametrize("ended", [OFF, SPECIFICATION])
+async def test_what_has_ended_begins_again_only_by_setting(pool: asyncpg.Pool, ended: PositionSettings) -> None:
+    assert await follows_fills(pool, COMPLETE)
+    assert await pool.fetchval(f"SELECT {FOLLOWS_FILLS}") is False
+    await follow(pool, [trade(1)])
+    assert await pool.fetchval(f"SELECT {FOLLOWS_FILLS}") is True
+    assert not await follows_fills(pool, ended)
+    # What others may have booked since is no difference.
+    assert await pool.fetchval(f"SELECT {FOLLOWS_FILLS}") is False
+    assert not await follows_fills(pool, COMPLETE)
+    assert await follows_fills(pool, ON)
+    assert await follows_fills(pool, COMPLETE)
+    assert await pool.fetchval(f"SELECT {FOLLOWS_FILLS}") is True
+
+
+async def test_a_service_of_an_earlier_release_that_had_followed_is_not_turned_on(pool: asyncpg.Pool) -> None:
+    await follow(pool, [trade(1)])
+    await pool.execute("TRUNCATE position_trades CASCADE")
+    assert not await follows_fills(pool, COMPLETE)
+    assert await follows_fills(pool, ON)
 
 
 async def test_trades_that_may_have_been_booked_otherwise_are_followed_only_by_setting(pool: asyncpg.Pool) -> None:
     await traded(pool, 2)
     assert not await follows_fills(pool, COMPLETE)
     await pool.execute("DELETE FROM trades")
+    await pool.execute("INSERT INTO archive_floors VALUES ('trades', 'e', 9, now())")
+    assert not await follows_fills(pool, COMPLETE)
+    await pool.execute("DELETE FROM archive_floors")
     await pool.execute(
         "INSERT INTO fifo_transactions (user_id, external_id, executed_ms, kind, account, asset, quantity, value, fee,"
         " fee_quantity, fingerprint) VALUES ('alice', 'buy-1', 0, 'acquisition', 'main', 'BTC', 1, 1, 0, 0, 'f')"
@@ -186,5 +218,5 @@ async def test_trades_that_may_have_been_booked_otherwise_are_followed_only_by_s
     async with pool.acquire() as connection:
         await book_trades(connection, followed_trade(trade(1)).sides)
     assert not await follows_fills(pool, COMPLETE)
-    assert await pool.fetchval("SELECT count(*) FROM position_checkpoints WHERE name = 'exchange'") == 0
-    assert await follows_fills(pool, COMPLETE.model_copy(update={"follow_fills": True}))
+    assert await pool.fetchval("SELECT count(*) FROM position_checkpoints") == 0
+    assert await follows_fills(pool, ON)

@@ -326,6 +326,10 @@ NO_LISTS: tuple[tuple[dict[str, Any], str], ...] = (
     (listed("oto", ENTRY, {"side": "sell", "type": "market"}), "orders.1.type market is not for an exit"),
     (listed("oto", ENTRY, PROFIT | {"postOnly": True}), "orders.1.postOnly is not for an exit of an entry"),
     (
+        listed("oto", ENTRY, PROFIT | {"timeInForce": "gtd", "expiresAt": "2100-01-01T00:00:00Z"}),
+        "orders.1.timeInForce gtd is not for an exit of an entry",
+    ),
+    (
         listed("oto", ENTRY, {"side": "sell", "type": "trailing_stop_limit", "price": "95", "trailingBps": 100}),
         "orders.1.type trailing_stop_limit is not for an exit of an entry",
     ),

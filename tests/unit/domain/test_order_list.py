@@ -42,7 +42,8 @@ STOP, TRAILING = order(OrderType.STOP_MARKET), order(OrderType.TRAILING_STOP_LIM
         (ListType.OTO, [PROFIT, order(OrderType.STOP_MARKET, is_buy=True)]),
         (ListType.BRACKET, [ENTRY._replace(time_in_force=TimeInForce.FOK), PROFIT, STOP]),
         (ListType.BRACKET, [ENTRY._replace(post_only=PostOnlyMode.REFUSE), STOP, PROFIT]),
-        (ListType.BRACKET, [ENTRY, PROFIT._replace(time_in_force=TimeInForce.GTD), STOP]),
+        (ListType.BRACKET, [ENTRY._replace(time_in_force=TimeInForce.GTD), PROFIT, STOP]),
+        (ListType.OCO, [PROFIT._replace(time_in_force=TimeInForce.GTD), STOP]),
         (ListType.BRACKET, [ENTRY._replace(client_order_id="a"), PROFIT._replace(client_order_id="b"), STOP]),
     ],
 )
@@ -119,6 +120,11 @@ def test_orders_that_depend_on_each_other_are_a_list(list_type: ListType, orders
             ListType.OTO,
             [ENTRY, PROFIT._replace(post_only=PostOnlyMode.REFUSE)],
             "orders.1.postOnly is not for an exit of an entry",
+        ),
+        (
+            ListType.BRACKET,
+            [ENTRY, STOP, PROFIT._replace(time_in_force=TimeInForce.GTD)],
+            "orders.2.timeInForce gtd is not for an exit of an entry: its time could pass before the entry fills",
         ),
         (
             ListType.OCO,

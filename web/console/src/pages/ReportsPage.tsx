@@ -245,8 +245,8 @@ export function ReportsPage() {
   return (
     <>
       <PageHeader title="Reports" actions={<SavedViews page="reports" />}>
-        Days and months are of UTC. The present day counts until now; others are closed soon after their end,
-        and have no figures before. A month has the days between the two dates alone.
+        Days and months are of UTC. The present day counts until now; others are closed soon after their end.
+        What is closed late has no figures until then. A month has the days between the two dates alone.
       </PageHeader>
       <Stack gap="md">
         <Tabs value={name} onChange={(report) => url.change({ report })} keepMounted={false}>

@@ -189,6 +189,10 @@ function tabsOf(
   can: (permission: Permission) => boolean,
 ): readonly UserTab[] {
   const { userId } = user;
+  const whyNot = (...needed: readonly Permission[]) => {
+    const missing = needed.find((permission) => !can(permission));
+    return missing && `This needs the permission ${missing}.`;
+  };
   const sessions = (
     <UserSessions
       userId={userId}
@@ -197,8 +201,7 @@ function tabsOf(
           label: "End the session…",
           icon: <XCircleIcon />,
           danger: true,
-          disabledReason:
-            user.isOperator && !can(OF_OPERATORS) ? `This needs the permission ${OF_OPERATORS}.` : undefined,
+          disabledReason: whyNot("sessions.end_any", ...(user.isOperator ? [OF_OPERATORS] : [])),
           onClick: () => ask({ dialog: "sessions", sessionId }),
         },
       ]}
@@ -233,7 +236,13 @@ function tabsOf(
     <UserNotes
       userId={userId}
       button={
-        <Button variant="default" leftSection={<PencilIcon />} onClick={() => ask({ dialog: "note" })}>
+        <Button
+          variant="default"
+          leftSection={<PencilIcon />}
+          disabled={!can("users.annotate")}
+          title={whyNot("users.annotate")}
+          onClick={() => ask({ dialog: "note" })}
+        >
           Add a note
         </Button>
       }

@@ -50,7 +50,7 @@ export function firstSteps(
     {
       id: "order",
       title: t("Place your first order"),
-      reason: t("The form shows what it costs, what is held and what you get, before you confirm."),
+      reason: t("The form shows what it costs, what is held and what you get, before you place it."),
       isDone: hasOrdered,
       way: { href: `/${market}`, label: t("Trade") },
     },

@@ -88,7 +88,7 @@ export default function AdvancedFields({
           <CheckField
             label={t("One-click orders")}
             description={t(
-              "Once unlocked, orders and changes are sent without a review. A price far from the market still needs a word.",
+              "Once unlocked, orders that wait for a price and changes are sent without a review. A price far from the market still needs a word.",
             )}
             checked={habits.oneClick}
             onChecked={(oneClick) => changeHabits(userId, habits, { oneClick })}

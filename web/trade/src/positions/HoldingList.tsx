@@ -44,8 +44,6 @@ const PERIODS = [
 ] as const;
 type Period = (typeof PERIODS)[number]["value"];
 
-const UNKNOWN = "unknown";
-
 function columnsOf(currency: string, period: Period): Column<SpotHolding>[] {
   const money = (value: string) => <Amount value={value} unit={currency} places={2} />;
   return [
@@ -68,7 +66,7 @@ function columnsOf(currency: string, period: Period): Column<SpotHolding>[] {
       cell: ({ averageCost, cost }) =>
         averageCost === null ? (
           cost === null ? (
-            UNKNOWN
+            t("unknown")
           ) : (
             "–"
           )
@@ -232,7 +230,7 @@ function Part({ name, children }: { name: string; children: ReactNode }) {
 
 function Cost({ holding, currency }: { holding: SpotHolding; currency: string }) {
   const { cost, quantity, knownQuantity, estimatedQuantity, asset } = holding;
-  if (cost === null) return UNKNOWN;
+  if (cost === null) return t("unknown");
   const amount = <Amount value={cost} unit={currency} places={2} />;
   const isEstimated = isPositive(estimatedQuantity);
   if (quantity === knownQuantity && !isEstimated) return amount;
@@ -266,7 +264,7 @@ function Unrealised({
   currency: string;
   isKnown: boolean;
 }) {
-  if (!isKnown) return UNKNOWN;
+  if (!isKnown) return t("unknown");
   return (
     <span className={classes.stacked}>
       <Result value={value} unit={currency} />
