@@ -195,3 +195,23 @@ async def test_a_service_that_follows_no_trades_is_not_repaired(market: Mirrored
     off = as_part(market.settings, PositionSettings).model_copy(update={"follow_fills": False})
     with pytest.raises(NotRebuiltError, match="FOLLOW_FILLS is off"):
         await repair(off)
+
+
+async def test_a_service_that_has_ended_to_follow_lacks_nothing_and_is_not_repaired(
+    market: MirroredMarket, following: PositionSettings
+) -> None:
+    async with running(following, "positions"):
+        await market.trade()
+        await eventually(lambda: market.pool.fetchval("SELECT sum(trade_count) > 0 FROM position_checkpoints"))
+    off, unset = (following.model_copy(update={"follow_fills": value}) for value in (False, None))
+    async with running(off, "positions"):
+        await market.trade()
+        assert await market.differences() == []
+    for settings in (off, unset, unset.model_copy(update={"rules": "complete"})):
+        with pytest.raises(NotRebuiltError, match="FOLLOW_FILLS is off"):
+            await repair(settings)
+    async with running(following, "positions"):
+        # It counts what the bus kept for it meanwhile.
+        assert await market.differences() == []
+        trades = await market.pool.fetchval("SELECT count(*) FROM trades")
+        assert await market.pool.fetchval("SELECT sum(trade_count) FROM position_checkpoints") == trades
