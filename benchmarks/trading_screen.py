@@ -1,12 +1,12 @@
 """What a minute of a busy market costs the trading screen, with the processor of the page slowed four times.
 
-    .venv/bin/python -m benchmarks.trading_screen [--seconds 60] [--slowed 4]
+    .venv/bin/python -m benchmarks.trading_screen [--seconds 60] [--slowed 4] [--own-orders 20]
 
-Starts a platform whose market data gathers what a book changes in 10 ms, and a market in which book and trades change
-fifty times a second. A browser shows that market to a user who is logged in: first as quick as the machine is, then
-slowed. Printed for both: updates that the edge sent to the page, the share of time that the main thread was busy, tasks
-of more than 50 ms, the heap after collection at both ends, and what single interactions took until the next paint while
-the updates went on.
+Starts a platform with the complete rules, whose market data gathers what a book changes in 10 ms, and a market in which
+book and trades change fifty times a second. A browser shows that market to a user who is logged in, and whose open
+orders are lines on the chart: first as quick as the machine is, then slowed. Printed for both: updates that the edge
+sent to the page, the share of time that the main thread was busy, tasks of more than 50 ms, the heap after collection
+at both ends, and what single interactions took until the next paint while the updates went on.
 
 A trader's machine runs no exchange, and what slows the page counts the time in which other programs run as its own.
 So the platform has the lowest priority: the browser runs whenever it can.
@@ -144,8 +144,7 @@ def interactions(screen: TradingScreen) -> list[Callable[[], Any]]:
         lambda: page.get_by_role("list", name="Bids").get_by_role("button").nth(3).click(),
         lambda: screen.tab("History"),
         lambda: screen.tab("Balances"),
-        lambda: page.get_by_role("combobox", name="Group prices by").click(),
-        lambda: page.get_by_role("option", name="0.5", exact=True).click(),
+        lambda: page.get_by_role("combobox", name="Group prices by").select_option("0.5"),
         lambda: screen.segment("Side", "Buy"),
         lambda: screen.tab("Open orders"),
     ]
@@ -195,11 +194,15 @@ def show(title: str, found: dict[str, Any]) -> None:
     print(f"  slowest interactions, ms    {shown or 'all below 16'} (of {len(slow)} of 16 ms or more)", flush=True)
 
 
-def open_screen(page: Page, platform: ChildPlatform, symbol: str) -> TradingScreen:
-    """The market, with a user who has funds."""
+def open_screen(page: Page, platform: ChildPlatform, symbol: str, own_orders: int) -> TradingScreen:
+    """The market, with a user who has funds and open orders."""
     exchange = Exchange(platform)
     trader = exchange.register("busy@example.com")
     exchange.deposit([(trader, "USD", "100000")])
+    for number in range(own_orders):
+        price = MIDDLE - (LEVELS + 1 + number) * STEP
+        order = {"symbol": symbol, "side": "buy", "type": "limit", "price": str(price), "quantity": "0.1"}
+        exchange.call("POST", "orders", order, trader.tokens["accessToken"])
     screen = window(page, str(platform.settings.web_url), trader)
     page.add_init_script(f"({OBSERVE})()")
     screen.go(f"/{symbol}", symbol)
@@ -212,6 +215,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=60.0, help="how long each side is measured")
     parser.add_argument("--slowed", type=float, default=4.0, help="how many times the page's processor is slowed")
+    parser.add_argument("--own-orders", type=int, default=20, help="how many open orders the user has")
     options = parser.parse_args()
     browser_path = subprocess.run(
         [sys.executable, str(ROOT / "tools/browser.py")], check=True, capture_output=True, text=True
@@ -219,6 +223,8 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp(prefix="openspot-trading-screen-"))
     environment = {
         "OPENSPOT_MARKET_DATA_BOOK_MS": "10",
+        "OPENSPOT_MARKETS": "live",
+        "OPENSPOT_RULES": "complete",
         "OPENSPOT_THROTTLE_ENABLED": "false",
     }
     platform = ChildPlatform(folder, environment)
@@ -229,7 +235,8 @@ def main() -> None:
         for pid in platform.state.processes.values():
             lower_priority(pid)
         operator = Operator(platform.settings)
-        symbol = operator.create_market(BASE)
+        symbol = operator.list_for_traders(BASE)
+        operator.await_market(symbol)
         operator.close()
         flow = context.Process(target=keep_moving, args=(platform.settings, symbol, ready, stop))
         flow.start()
@@ -238,7 +245,7 @@ def main() -> None:
             arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
             browser = playwright.chromium.launch(executable_path=browser_path, args=arguments)
             page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
-            screen = open_screen(page, platform, symbol)
+            screen = open_screen(page, platform, symbol, options.own_orders)
             session = page.context.new_cdp_session(page)
             session.send("Performance.enable")
             for rate in (1.0, options.slowed):
