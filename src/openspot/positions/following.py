@@ -10,7 +10,8 @@ from openspot.positions.settings import PositionSettings
 
 log = get_logger("positions")
 
-_KEPT = "SELECT sequence = 1 FROM position_checkpoints WHERE name = 'following'"
+KEPT = "SELECT sequence = 1 FROM position_checkpoints WHERE name = 'following'"
+"""The decision that is kept; no row where there was none."""
 # What was booked otherwise may be the exchange's own trades, and would count twice. Of an older platform the bus may
 # have lost trades, of which the costs would be lacking.
 _IS_NEW = """
@@ -46,7 +47,7 @@ async def follows_fills(pool: Pool, settings: PositionSettings) -> bool:
 async def _decided(pool: Pool, settings: PositionSettings) -> bool:
     if settings.follow_fills is not None or not settings.has_complete_rules:
         return settings.may_follow_fills
-    kept: bool | None = await pool.fetchval(_KEPT)
+    kept: bool | None = await pool.fetchval(KEPT)
     follows = bool(await pool.fetchval(_IS_NEW)) if kept is None else kept
     if not follows:
         log.warning(

@@ -19,6 +19,7 @@ from openspot.kit.sql import numeric
 from openspot.positions.amounts import amount_of
 from openspot.positions.cost_basis import store as cost_basis
 from openspot.positions.cost_basis.computation import compute
+from openspot.positions.following import KEPT
 from openspot.positions.lifecycle import PositionTrigger
 from openspot.positions.position import PositionKeeper, PositionTrade
 from openspot.positions.settings import PositionSettings
@@ -227,7 +228,7 @@ async def _follows(connection: Connection, settings: PositionSettings, *, has_co
     """As the setting says; without one as the service does. One of an earlier release has counted trades."""
     if settings.follow_fills is not None:
         return settings.follow_fills
-    kept = await connection.fetchval("SELECT sequence = 1 FROM position_checkpoints WHERE name = 'following'")
+    kept = await connection.fetchval(KEPT)
     return has_counted if kept is None else bool(kept)
 
 
