@@ -1,7 +1,7 @@
-"""Processes on the health page: their log, a restart with a reason, and how the old process ended."""
+"""Processes on the health page: their menu, log, a restart with a reason, and how the old process ended."""
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from openspot.up.child_platform import ChildPlatform
 from openspot.up.services import SERVICES
@@ -39,3 +39,26 @@ def test_an_operator_reads_a_log_and_restarts_a_process(console: Console, platfo
     expect(console.row("Processes", title, "Runs")).to_be_visible(timeout=1000 * stretched(60))
     assert platform.pid("positions") != before
     console.assert_accessible("processes and restarts")
+
+
+def test_an_open_menu_is_used_after_what_is_loaded_above_has_moved_its_row_out_of_sight(console: Console) -> None:
+    held: list[Route] = []
+    console.page.route("**/health.json", lambda route: held.append(route))
+    console.open("/health", "Health")
+    title = SERVICES["positions"].title
+    button = console.page.get_by_role("button", name=f"Actions for {title}", exact=True)
+    place = button.bounding_box()
+    assert place is not None
+    # The row is the last in sight, and the services above it are not there yet.
+    console.page.set_viewport_size({"width": 1440, "height": int(place["y"] + place["height"]) + 8})
+    button.click()
+    log = console.page.get_by_role("menuitem", name="Log")
+    expect(log).to_be_visible()
+
+    for route in held:
+        route.continue_()
+    console.page.unroute("**/health.json")
+    expect(console.row("Services", SERVICES["router"].title)).to_have_count(1)
+    expect(button).not_to_be_in_viewport()
+    log.click()
+    expect(console.page.get_by_role("log", name=f"Log of {title}")).to_contain_text("starting")

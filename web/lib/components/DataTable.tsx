@@ -228,7 +228,8 @@ function Loading({ label, columns }: { label: string; columns: number }) {
 
 function RowMenu({ name, actions }: { name: string; actions: readonly RowAction[] }) {
   return (
-    <Menu>
+    // What is loaded above can move the row out of sight. A menu that were hidden then would lose the keyboard's focus.
+    <Menu hideDetached={false}>
       <Menu.Target>
         <ActionIcon variant="subtle" color="gray" size="md" aria-label={t("Actions for {name}", { name })}>
           <KebabHorizontalIcon />

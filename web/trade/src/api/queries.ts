@@ -1,5 +1,5 @@
 /** Queries of the REST edge that several folders use. Market data is public and is kept after a logout. */
-import { type Query, useQuery } from "@tanstack/react-query";
+import { type Query, queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type Exchange, returned, type Schemas, slice, useExchange } from "./client.ts";
 import { useGrowingList } from "./lists.ts";
 import { BALANCES, openOrdersOf, readOpenOrders, TICKERS } from "./live.ts";
@@ -47,14 +47,33 @@ export function useTradingRules() {
   });
 }
 
-export function useTickers() {
-  const { rest } = useExchange();
-  return useQuery({
+const tickersOf = ({ rest }: Exchange) =>
+  queryOptions({
     queryKey: TICKERS,
     queryFn: ({ signal }) => returned(rest.GET("/api/v1/markets/tickers", { signal })),
     refetchInterval: SAFETY_MS,
     meta: PUBLIC,
   });
+
+export function useTickers() {
+  return useQuery(tickersOf(useExchange()));
+}
+
+const lastPriceOf = (tickers: readonly Ticker[] | undefined, symbol: string) =>
+  tickers?.find((ticker) => ticker.symbol === symbol)?.lastPrice ?? null;
+
+/** The last price of a market; null before its first trade. */
+export function useLastPrice(symbol: string): string | null {
+  const select = (tickers: readonly Ticker[]) => lastPriceOf(tickers, symbol);
+  return useQuery({ ...tickersOf(useExchange()), select }).data ?? null;
+}
+
+/** Reads last prices when it is called. Its component is not drawn again with every price, as a long list must not be. */
+export function useReadLastPrice(): (symbol: string) => string | null {
+  const client = useQueryClient();
+  const options = tickersOf(useExchange());
+  useQuery({ ...options, notifyOnChangeProps: [] });
+  return (symbol) => lastPriceOf(client.getQueryData(options.queryKey), symbol);
 }
 
 /** The networks that carry each asset, with their fees. */

@@ -41,6 +41,8 @@ export function createHandle(holder: HTMLElement, options: HandleOptions): Handl
   let held: string | null = null;
   /** The top of the chart in the window, while a pointer holds it. */
   let top: number | null = null;
+  /** Where it stands: undefined before it is placed, null while it is out of sight. */
+  let placed: number | null | undefined;
 
   function speak() {
     const price = held ?? home;
@@ -118,8 +120,12 @@ export function createHandle(holder: HTMLElement, options: HandleOptions): Handl
       speak();
     },
     place(y) {
-      element.hidden = y === null;
-      if (y !== null) element.style.transform = `translateY(${String(Math.round(y))}px)`;
+      const next = y === null ? null : Math.round(y);
+      // Each drawing of the chart asks, and most leave it where it is.
+      if (next === placed) return;
+      placed = next;
+      element.hidden = next === null;
+      if (next !== null) element.style.transform = `translateY(${String(next)}px)`;
     },
     isHeld: () => held !== null,
     remove: () => element.remove(),

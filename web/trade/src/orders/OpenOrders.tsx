@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { type KeyboardEvent, useState } from "react";
+import { type ComponentProps, type KeyboardEvent, useState } from "react";
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { DecimalField } from "#lib/components/DecimalField.tsx";
@@ -9,7 +9,13 @@ import { formatDecimal } from "#lib/decimal.ts";
 import { several, t } from "#lib/language.ts";
 import { explain, explainIfAny } from "../api/messages.ts";
 import { isBound, type Order } from "../api/orderKinds.ts";
-import { useMarkets, useOpenOrders, useTickers, useTradingRules } from "../api/queries.ts";
+import {
+  useLastPrice,
+  useMarkets,
+  useOpenOrders,
+  useReadLastPrice,
+  useTradingRules,
+} from "../api/queries.ts";
 import { useSession } from "../api/session.ts";
 import { isFar, type Wanted, wantedOf } from "./amending.ts";
 import { refusedFields, type WantedFaults } from "./amendment.ts";
@@ -25,7 +31,7 @@ import { triggerName } from "./trigger.ts";
 
 const AmendReview = late(() => import("./AmendReview.tsx"), { Missing: MissingDialog });
 
-/** A table is drawn with every price: it begins with so many rows, and grows by as many. */
+/** Each change of an order draws the whole table: it begins with so many rows, and grows by as many. */
 const SHOWN_STEP = 200;
 
 /** An order whose fields are open, and what they say. */
@@ -48,7 +54,7 @@ const buttonId = (orderId: string) => `amend-${orderId}`;
 export function OpenOrders({ only }: { only: string | undefined }) {
   const query = useOpenOrders(only);
   const { data: markets = [] } = useMarkets();
-  const { data: tickers = [] } = useTickers();
+  const readLastPrice = useReadLastPrice();
   const { data: rules } = useTradingRules();
   const { session } = useSession();
   const isOneClick = useOneClick(session?.userId);
@@ -80,8 +86,6 @@ export function OpenOrders({ only }: { only: string | undefined }) {
   const market = markets.find(({ symbol }) => symbol === edited?.symbol);
   const amendment = edited && editing && market ? changeOf(edited, editing.wanted, market) : null;
 
-  const lastPrice = tickers.find(({ symbol }) => symbol === edited?.symbol)?.lastPrice ?? null;
-
   const begin = (order: Order) => {
     amend.reset();
     setEditing({ orderId: order.orderId, wanted: wantedOf(order), refused: {}, asks: false });
@@ -93,7 +97,7 @@ export function OpenOrders({ only }: { only: string | undefined }) {
   const submit = () => {
     if (!amendment || !edited || Object.keys(amendment.faults).length > 0) return;
     if (amendment.body === null) leave();
-    else if (isOneClick && !isFar(edited, amendment.body.price ?? "", lastPrice)) send();
+    else if (isOneClick && !isFar(edited, amendment.body.price ?? "", readLastPrice(edited.symbol))) send();
     else setEditing((before) => before && { ...before, asks: true });
   };
   const change = (changes: Partial<Wanted>) =>
@@ -238,12 +242,11 @@ export function OpenOrders({ only }: { only: string | undefined }) {
         />
       )}
       {editing?.asks && edited && market && amendment && (
-        <AmendReview
+        <LiveReview
           market={market}
           order={edited}
           wanted={editing.wanted}
           change={amendment}
-          lastPrice={lastPrice}
           isBusy={amend.isPending}
           error={amend.error}
           onConfirm={send}
@@ -252,6 +255,11 @@ export function OpenOrders({ only }: { only: string | undefined }) {
       )}
     </>
   );
+}
+
+/** The review beside the last price of now. It alone is drawn with every price. */
+function LiveReview(props: Omit<ComponentProps<typeof AmendReview>, "lastPrice">) {
+  return <AmendReview {...props} lastPrice={useLastPrice(props.order.symbol)} />;
 }
 
 /** The button that had the focus is gone with its row: the keyboard goes on from the tab of the list. */
