@@ -359,6 +359,7 @@ def test_a_page_says_that_it_cannot_be_read_and_tries_again(
 ) -> None:
     screen = new_window(exchange.register(f"offline-{path}@example.com"))
     screen.expect_complaint("Failed to load resource")
+    screen.stop_polling()
     page = screen.page
     page.route(route, lambda intercepted: intercepted.abort())
     screen.go(f"/account/{path}", heading)

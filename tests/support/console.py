@@ -42,6 +42,8 @@ LOOKS: tuple[Look, ...] = (("light", PHONE), ("dark", PHONE), ("dark", DESK), ("
 """In this order the window changes its size twice: that costs several times as much as another theme."""
 OPPOSITE_LOOKS: tuple[Look, ...] = (("dark", PHONE), ("light", DESK))
 """Two of the four, for states of pages that are looked at in all of them."""
+BETWEEN: tuple[ViewportSize, ...] = ({"width": 768, "height": 1024}, {"width": 1024, "height": 768})
+"""Tablets: what fits into a phone and a desk need not fit there, where side bars and columns begin."""
 
 MODAL = "[role=dialog][aria-modal=true]"
 
@@ -229,7 +231,13 @@ class Console:
             raise AssertionError(f"{state}: {self.page.evaluate(surplus)} px too wide\n{wide}") from error
 
     def look_over(self, state: str, looks: tuple[Look, ...] = LOOKS) -> None:
-        """Fail if what is shown does not fit or cannot be read, in a theme and at a size each. It ends at a desk."""
+        """Fail if what is shown cannot be read in one of the looks, or does not fit at one of four widths.
+
+        It ends at a desk.
+        """
+        for size in BETWEEN:
+            self.page.set_viewport_size(size)
+            self.assert_fits(f"{state}, {size['width']} px")
         sizes: list[ViewportSize] = []
         for scheme, size in looks:
             self.page.emulate_media(color_scheme=scheme)
