@@ -8,6 +8,7 @@ import gc
 import importlib
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO, cast
@@ -110,6 +111,7 @@ def own_umask_and_log() -> Iterator[None]:
     structlog.configure(**_LOG)
 
 
+FOLDERS_SHOWN = 12
 PROCESSES_PER_CORE = 2
 """A test waits half of its time, for a server, a timer or a page: with one process a core, cores would be half idle."""
 PROOF_PROCESSES_PER_CORE = 1.5
@@ -204,3 +206,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _rank(item: pytest.Item) -> int:
     return next((rank for rank, start in enumerate(FIRST) if item.nodeid.startswith(start)), len(FIRST))
+
+
+def _folder(nodeid: str) -> str:
+    """The kind of a test, of integration tests with the service."""
+    _, *folders = Path(nodeid.split("::")[0]).parent.parts
+    return "/".join(folders[:2] if folders[:1] == ["integration"] else folders[:1])
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in which folders the time went, and how long each process of `pytest -n` was at work."""
+    reports = [one for kind in terminalreporter.stats.values() for one in kind if isinstance(one, pytest.TestReport)]
+    folders, processes = Counter[str](), Counter[str]()
+    for report in reports:
+        folders[_folder(report.nodeid)] += report.duration
+        processes[getattr(report, "worker_id", "alone")] += report.duration
+    for title, seconds in (("folders", folders), ("processes", processes)):
+        terminalreporter.write_sep("=", f"time of {title}")
+        lines = [f"{spent:8.0f}s {name}" for name, spent in seconds.most_common(FOLDERS_SHOWN)]
+        terminalreporter.write_line("\n".join(lines))
