@@ -11,6 +11,7 @@ import pytest
 from openspot.positions.descriptor import DESCRIPTOR
 from tests.support.background_platform import Background, background
 from tests.support.databases import TestDatabases
+from tests.support.fake_engine_http import FakeEngineHttp
 from tests.support.fake_prices import FakePrices
 from tests.support.fixtures import platform_settings
 from tests.support.own_bus import own_bus
@@ -75,6 +76,15 @@ async def positions(service: PositionService, prices: FakePrices, pool: asyncpg.
     client = PositionClient(service.settings)
     yield client
     await client.close()
+
+
+@pytest.fixture
+async def engine(service: PositionService) -> AsyncIterator[FakeEngineHttp]:
+    """An engine that knows the balances that a test sets."""
+    fake = FakeEngineHttp(service.settings)
+    await fake.start()
+    yield fake
+    await fake.stop()
 
 
 async def _register(settings: Any) -> None:

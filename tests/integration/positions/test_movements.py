@@ -1,6 +1,5 @@
 """Entries of the ledger that no trade made become FIFO transactions: once each, whatever happens in between."""
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
@@ -13,7 +12,6 @@ from openspot.market_data_client.errors import MarketDataUnavailableError
 from openspot.positions import movement_follower
 from openspot.positions.movement_follower import MovementFollower
 from openspot.positions.spot.store import SpotStore
-from tests.integration.positions.conftest import PositionService
 from tests.support.fake_engine_http import FakeEngineHttp
 from tests.support.positions import PositionClient
 
@@ -65,15 +63,6 @@ async def transactions(pool: asyncpg.Pool) -> list[str]:
         """
     )
     return [row["text"] for row in rows]
-
-
-@pytest.fixture
-async def engine(service: PositionService) -> AsyncIterator[FakeEngineHttp]:
-    """An engine that knows the balances that a test sets."""
-    fake = FakeEngineHttp(service.settings)
-    await fake.start()
-    yield fake
-    await fake.stop()
 
 
 async def test_each_entry_counts_once_however_often_it_is_read(pool: asyncpg.Pool) -> None:

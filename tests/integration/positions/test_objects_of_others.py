@@ -70,7 +70,7 @@ async def send(positions: PositionClient, caller: str, route: str, path: str) ->
 async def test_a_stranger_finds_nothing_of_another_participant_on_any_route(
     positions: PositionClient, objects: dict[str, str]
 ) -> None:
-    assert len(ROUTES) == 27
+    assert len(ROUTES) == 28
     for route in ROUTES:
         path = path_of(route, objects)
         if route == OF_ALL:

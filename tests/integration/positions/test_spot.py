@@ -1,18 +1,15 @@
 """Results of what the engine says a user holds: cost from lots, value at fair prices, what waits to be counted."""
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import asyncpg
-import pytest
 
 from openspot.positions.fill_follower import follow
 from openspot.positions.fill_valuation import FillValuation
 from openspot.positions.prices import Prices
 from openspot.positions.spot.store import SpotStore, Waiting
 from openspot.positions.times import milliseconds_of
-from tests.integration.positions.conftest import PositionService
 from tests.integration.positions.test_following import trade
 from tests.support.fair_prices import fair_price_event
 from tests.support.fake_engine_http import FakeEngineHttp
@@ -21,15 +18,6 @@ from tests.support.positions import PositionClient
 
 NONE = {"today": "0", "week": "0", "month": "0", "all": "0"}
 NOW = datetime.now(UTC)
-
-
-@pytest.fixture
-async def engine(service: PositionService) -> AsyncIterator[FakeEngineHttp]:
-    """An engine that knows the balances that a test sets."""
-    fake = FakeEngineHttp(service.settings)
-    await fake.start()
-    yield fake
-    await fake.stop()
 
 
 def hold(engine: FakeEngineHttp, **totals: str) -> None:

@@ -524,6 +524,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/pms/spot/{participantId}/markets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What came of a user's fills on each market, and what is still held of what was bought there
+         * @description Only a user may call it. The `standard` limits count the request.
+         */
+        get: operations["get_spot_markets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/pms/spot/{participantId}/{assetId}": {
         parameters: {
             query?: never;
@@ -1069,6 +1089,66 @@ export interface components {
             /** Format: date-time */
             readAt: string;
             costsAsOf: string | null;
+        };
+        /**
+         * SpotMarketResponse
+         * @description A user's fills on one market and their results.
+         *
+         *     Bought and sold quantities and `heldQuantity` are in the base asset; notionals, average prices and `fees` in the
+         *     quote asset. Average prices are without fees, and null without a fill. `fees` are negative if they were rebates.
+         *
+         *     `realisedPnl` is of the disposals that fills of this market made, also of the quote asset. `heldQuantity` is what is
+         *     still held of what was bought on this market, with its cost and its value at the fair price; what depends on that is
+         *     null without one. All of it is null if the base asset is the accounting currency, which has no cost of its own.
+         */
+        SpotMarketResponse: {
+            symbol: string;
+            fills: number;
+            /** Format: decimal */
+            boughtQuantity: string;
+            /** Format: decimal */
+            boughtNotional: string;
+            averageBuyPrice: string | null;
+            /** Format: decimal */
+            soldQuantity: string;
+            /** Format: decimal */
+            soldNotional: string;
+            averageSellPrice: string | null;
+            /** Format: decimal */
+            fees: string;
+            heldQuantity: string | null;
+            cost: string | null;
+            averageCost: string | null;
+            value: string | null;
+            unrealisedPnl: string | null;
+            unrealisedPercent: string | null;
+            realisedPnl: components["schemas"]["RealisedResponse"];
+        };
+        /**
+         * SpotMarketsResponse
+         * @description Results by market. The realised results of `markets` and `other` are those of `totals`, which `/spot` has, too.
+         *
+         *     `other` is of what no fill disposed of: conversions, payments and recorded transactions. It also holds the
+         *     difference of the cents that are cut by market and by asset. The other fields are those of the results by asset.
+         */
+        SpotMarketsResponse: {
+            userId: string;
+            currency: string;
+            /** Format: date-time */
+            readAt: string;
+            costsAsOf: string | null;
+            unvaluedFills: number;
+            shortfallCount: number;
+            markets: components["schemas"]["SpotMarketResponse"][];
+            other: components["schemas"]["SpotRealisedResponse"];
+            totals: components["schemas"]["SpotRealisedResponse"];
+        };
+        /**
+         * SpotRealisedResponse
+         * @description A realised result that is of no single market.
+         */
+        SpotRealisedResponse: {
+            realisedPnl: components["schemas"]["RealisedResponse"];
         };
         /**
          * SpotResultResponse
@@ -3642,6 +3722,83 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SpotResultsResponse"];
+                };
+            };
+            /** @description a parameter, a property or a header is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description no valid credential */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the credential does not open this route */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description there is no such participant, or it is not yours to see */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description too many requests: Retry-After says when to come back */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description the engine does not respond: BALANCES_UNKNOWN, or costs are being computed: RESULTS_NOT_READY */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    get_spot_markets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the participant: a user */
+                participantId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpotMarketsResponse"];
                 };
             };
             /** @description a parameter, a property or a header is not valid */

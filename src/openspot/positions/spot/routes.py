@@ -8,7 +8,7 @@ from openspot.http.responses import respond
 from openspot.http.routing import Router
 from openspot.positions.access import require_visible
 from openspot.positions.holdings.routes import NOT_FOUND, READ, AssetPath, ParticipantPath
-from openspot.positions.spot.schemas import SpotCostResponse, SpotResultsResponse
+from openspot.positions.spot.schemas import SpotCostResponse, SpotMarketsResponse, SpotResultsResponse
 from openspot.positions.spot.service import SpotService
 
 _REFUSALS = NOT_FOUND | {
@@ -26,6 +26,13 @@ def spot_routes(prefix: str, spot: SpotService) -> Router:
     )  # fmt: skip
     async def get_spot_results(request: Request, participant_id: ParticipantPath) -> Response:
         return respond(await spot.results(require_visible(caller(request), participant_id)))
+
+    @router.get(
+        "/{participantId}/markets", READ, response=SpotMarketsResponse, refusals=_REFUSALS,
+        summary="What came of a user's fills on each market, and what is still held of what was bought there",
+    )  # fmt: skip
+    async def get_spot_markets(request: Request, participant_id: ParticipantPath) -> Response:
+        return respond(await spot.markets(require_visible(caller(request), participant_id)))
 
     @router.get(
         "/{participantId}/{assetId}", READ, response=SpotCostResponse, refusals=_REFUSALS,

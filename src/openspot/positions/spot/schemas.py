@@ -93,3 +93,56 @@ class SpotResultsResponse(ResponseBody):
     shortfall_count: int
     holdings: list[SpotResultResponse]
     totals: SpotTotalsResponse
+
+
+class SpotMarketResponse(ResponseBody):
+    """A user's fills on one market and their results.
+
+    Bought and sold quantities and `heldQuantity` are in the base asset; notionals, average prices and `fees` in the
+    quote asset. Average prices are without fees, and null without a fill. `fees` are negative if they were rebates.
+
+    `realisedPnl` is of the disposals that fills of this market made, also of the quote asset. `heldQuantity` is what is
+    still held of what was bought on this market, with its cost and its value at the fair price; what depends on that is
+    null without one. All of it is null if the base asset is the accounting currency, which has no cost of its own.
+    """
+
+    symbol: str
+    fills: int
+    bought_quantity: DecimalText
+    bought_notional: DecimalText
+    average_buy_price: DecimalText | None
+    sold_quantity: DecimalText
+    sold_notional: DecimalText
+    average_sell_price: DecimalText | None
+    fees: DecimalText
+    held_quantity: DecimalText | None
+    cost: DecimalText | None
+    average_cost: DecimalText | None
+    value: DecimalText | None
+    unrealised_pnl: DecimalText | None
+    unrealised_percent: DecimalText | None
+    realised_pnl: RealisedResponse
+
+
+class SpotRealisedResponse(ResponseBody):
+    """A realised result that is of no single market."""
+
+    realised_pnl: RealisedResponse
+
+
+class SpotMarketsResponse(ResponseBody):
+    """Results by market. The realised results of `markets` and `other` are those of `totals`, which `/spot` has, too.
+
+    `other` is of what no fill disposed of: conversions, payments and recorded transactions. It also holds the
+    difference of the cents that are cut by market and by asset. The other fields are those of the results by asset.
+    """
+
+    user_id: str
+    currency: str
+    read_at: ShownTime
+    costs_as_of: ShownTime | None
+    unvalued_fills: int
+    shortfall_count: int
+    markets: list[SpotMarketResponse]
+    other: SpotRealisedResponse
+    totals: SpotRealisedResponse

@@ -12,11 +12,15 @@ from openspot.kit.clock import Clock, utc_datetime
 from openspot.market_data_client.errors import MarketDataUnavailableError
 from openspot.positions.amounts import shown, shown_or_none
 from openspot.positions.cost_basis.service import CostBasisService
+from openspot.positions.market_results import MarketResult, market_results
 from openspot.positions.prices import Prices
 from openspot.positions.spot.schemas import (
     FeeResponse,
     RealisedResponse,
     SpotCostResponse,
+    SpotMarketResponse,
+    SpotMarketsResponse,
+    SpotRealisedResponse,
     SpotResultResponse,
     SpotResultsResponse,
     SpotTotalsResponse,
@@ -36,6 +40,14 @@ from openspot.positions.times import milliseconds_of
 WEEK = timedelta(days=7)
 MONTH = timedelta(days=30)
 NOTHING = LotSum(0, 0)
+_HELD_FIELDS = {
+    "held_quantity": "quantity",
+    "cost": "cost",
+    "average_cost": "average_cost",
+    "value": "value",
+    "unrealised_pnl": "unrealised",
+    "unrealised_percent": "unrealised_percent",
+}
 
 
 class SpotService:
@@ -70,10 +82,7 @@ class SpotService:
         now = utc_datetime(self._clock)
         held = await self._held(user_id)
         lots = await self._store.lots(user_id, held)
-        midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-        realised = await self._store.realised(
-            user_id, *(milliseconds_of(since) for since in (midnight, now - WEEK, now - MONTH))
-        )
+        realised = await self._store.realised(user_id, *_periods(now))
         fees = await self._store.fees(user_id)
         prices = await self._prices(currency)
         results = [
@@ -124,6 +133,29 @@ class SpotService:
             **_holding_fields(result),
         )
 
+    async def markets(self, user_id: str) -> SpotMarketsResponse:
+        """The results of the user's fills by market. Raises HttpError as `results`."""
+        waiting = await self._counted(user_id)
+        currency = self._cost_basis.currency
+        now = utc_datetime(self._clock)
+        lots = await self._store.lots_of_markets(user_id, await self._held(user_id))
+        realised = await self._store.realised_by_market(user_id, *_periods(now))
+        # Read after what they led to, so that every market of those has its fills.
+        fills = await self._store.fills(user_id)
+        found = market_results(currency, fills, lots, await self._prices(currency), realised)
+        shortfalls, _ = await self._cost_basis.reader.shortfalls(user_id, 1)
+        return SpotMarketsResponse(
+            user_id=user_id,
+            currency=currency,
+            read_at=now,
+            costs_as_of=self._costs_as_of(waiting, now),
+            unvalued_fills=waiting.fills,
+            shortfall_count=shortfalls,
+            markets=list(map(_market_response, found.markets)),
+            other=SpotRealisedResponse(realised_pnl=_realised(found.other)),
+            totals=SpotRealisedResponse(realised_pnl=_realised(found.total)),
+        )
+
     async def _counted(self, user_id: str) -> Waiting:
         """Wait until the costs are computed; returns what is not counted in them."""
         # Read first: what is counted after this was not yet counted at the time that is named.
@@ -148,6 +180,12 @@ class SpotService:
             return await self._fair_prices.of_assets(currency)
         except MarketDataUnavailableError:
             return {}
+
+
+def _periods(now: datetime) -> tuple[int, int, int]:
+    """Since when the results of today, of the week and of the month count, in milliseconds."""
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    return milliseconds_of(midnight), milliseconds_of(now - WEEK), milliseconds_of(now - MONTH)
 
 
 def _fees(fees: Mapping[str, int]) -> list[FeeResponse]:
@@ -178,6 +216,30 @@ def _result_response(result: SpotResult) -> SpotResultResponse:
     return SpotResultResponse(
         realised_pnl=_realised(result.realised), fees=_fees(result.fees), **_holding_fields(result)
     )
+
+
+def _market_response(result: MarketResult) -> SpotMarketResponse:
+    sums = result.sums
+    return SpotMarketResponse(
+        symbol=result.symbol,
+        fills=sums.fills,
+        bought_quantity=shown(sums.bought),
+        bought_notional=shown(sums.bought_notional),
+        average_buy_price=shown_or_none(sums.average_buy_price),
+        sold_quantity=shown(sums.sold),
+        sold_notional=shown(sums.sold_notional),
+        average_sell_price=shown_or_none(sums.average_sell_price),
+        fees=shown(sums.fees),
+        **_held_fields(result.held),
+        realised_pnl=_realised(result.realised),
+    )
+
+
+def _held_fields(held: SpotResult | None) -> dict[str, Any]:
+    return {
+        name: None if held is None else shown_or_none(getattr(held, attribute))
+        for name, attribute in _HELD_FIELDS.items()
+    }
 
 
 def _totals_response(totals: SpotTotals) -> SpotTotalsResponse:
