@@ -1,4 +1,4 @@
-"""The average cost of what is held: a fill leads to a line of the chart and to the list of holdings, with one figure.
+"""Fills lead to a line of the chart, to the list of holdings and to the results by market, with the same figures.
 
 The position service of these tests follows the trades, because of the complete rules alone. The one of the other tests
 does not, as they record what was bought and close positions by hand.
@@ -90,3 +90,47 @@ def test_fills_lead_to_the_line_and_the_list_with_one_figure(new_window: NewWind
     expect(rest).to_contain_text("2 SOL", timeout=FOLLOWED_MS)
     expect(rest.get_by_role("cell").nth(2)).to_contain_text("200.00")
     expect(line(other, "200.00")).to_be_visible(timeout=FOLLOWED_MS)
+
+
+def test_results_by_market_agree_with_those_by_asset_and_stay_after_a_reload(
+    new_window: NewWindow, exchange: Exchange
+) -> None:
+    buyer, seller = (exchange.register(f"market-{side}@example.com") for side in ("buyer", "seller"))
+    exchange.set_price(SYMBOL, "200")
+    exchange.deposit([(buyer, "USD", "5000"), (seller, "SOL", "5")])
+    screen = new_window(buyer)
+    page = screen.page
+    screen.go("/positions?by=market", "Positions")
+    expect(page.get_by_text("No fills yet")).to_be_visible()
+    screen.assert_accessible("no fills")
+
+    place(exchange, seller, "sell", "200", "2")
+    place(exchange, buyer, "buy", "200", "2")
+    place(exchange, seller, "buy", "204", "1")
+    place(exchange, buyer, "sell", "204", "1")
+    row = screen.row("Results by market", SYMBOL)
+    for text in ("2 SOL", "400.00 USD", "at 200.00 USD on average", "1 SOL", "204.00 USD", "at 204.00 USD on average"):
+        expect(row).to_contain_text(text, timeout=FOLLOWED_MS)
+    expect(row.get_by_role("cell").nth(1)).to_have_text("2")
+    by_market = [row.get_by_role("cell").nth(place).inner_text() for place in range(5, 11)]
+    assert by_market[0] == "1 SOL"
+    # 4 USD, less what the fees took of them.
+    assert by_market[-1].startswith("+2."), by_market
+    # One asset on one market: nothing is left over, and the column adds up to the sum above.
+    expect(screen.row("Results by market", "Outside the markets")).to_have_count(0)
+    totals = page.get_by_role("region", name="Value of your holdings")
+    expect(totals).to_contain_text(f"Realised in all\n{by_market[-1]}", use_inner_text=True)
+    head = page.get_by_role("columnheader", name="Realised", exact=True)
+    head.get_by_role("button").click()
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    screen.look_over("results by market")
+
+    page.reload()
+    expect(row).to_be_visible()
+    screen.segment("Results by", "By asset")
+    holding = screen.row("Holdings", "SOL")
+    quantity, average, value, cost, unrealised, realised = (
+        holding.get_by_role("cell").nth(place) for place in range(1, 7)
+    )
+    for cell, text in zip((quantity, average, value, cost, unrealised, realised), by_market, strict=True):
+        expect(cell).to_have_text(text, use_inner_text=True)

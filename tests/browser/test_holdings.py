@@ -66,6 +66,13 @@ def test_holdings_add_up_and_agree_with_wallet_and_portfolio(
     expect(names).to_have_text(["USD", "ETH"])
     screen.look_over("holdings")
 
+    # What was recorded is of no market, and the trades of this platform are not followed.
+    screen.segment("Results by", "By market")
+    expect(screen.row("Results by market", "Outside the markets")).to_contain_text("+500.00 USD")
+    expect(screen.table("Results by market").get_by_role("row")).to_have_count(2)
+    expect(page.get_by_text("The trades of this exchange are not followed here")).to_be_visible()
+    screen.segment("Results by", "By asset")
+
     screen.act("ETH", "Show its lots and sales")
     expect(screen.row("Lots of ETH", "b1")).to_contain_text("4,000.00")
     expect(screen.row("Sales of ETH", "s1")).to_contain_text("+500.00 USD")

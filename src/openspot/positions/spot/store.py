@@ -37,7 +37,7 @@ _NEWEST_LOTS = f"""
         coalesce(sum(quantity) FILTER (WHERE NOT starts_with(acquisition_id, $5)), 0) AS told
     FROM counted WHERE reached - quantity < held GROUP BY asset
 """  # noqa: S608
-# The ids of a fill's transactions are its own with the leg behind it (`fills`), and compare bytewise.
+# The ids of a fill's transactions are its own with the leg behind it (`fills`). Their columns have another collation.
 _NEWEST_LOTS_OF_MARKETS = f"""
     {_COUNTED}
     SELECT symbol, {_SUMS_OF_LOTS},

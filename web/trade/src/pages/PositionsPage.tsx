@@ -7,7 +7,8 @@ import { t } from "#lib/language.ts";
 import { useExchange } from "../api/client.ts";
 import { useSession } from "../api/session.ts";
 import { explain } from "../api/messages.ts";
-import { HoldingList, HoldingTotals } from "../positions/HoldingList.tsx";
+import { HoldingTotals } from "../positions/HoldingList.tsx";
+import { HoldingViews } from "../positions/HoldingViews.tsx";
 import { PositionList } from "../positions/PositionList.tsx";
 import { type Owner, useResults } from "../positions/queries.ts";
 import { Result } from "../positions/Result.tsx";
@@ -57,7 +58,7 @@ function Content({ owner }: { owner: Owner }) {
             <Tabs.Tab value="lots">{t("Tax lots")}</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="holdings">
-            <HoldingList owner={owner} />
+            <HoldingViews owner={owner} />
           </Tabs.Panel>
           <Tabs.Panel value="positions">
             <PositionList owner={owner} />

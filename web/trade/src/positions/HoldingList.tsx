@@ -1,48 +1,21 @@
-import { SegmentedControl, Skeleton } from "@mantine/core";
+import { Skeleton } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { Amount } from "#lib/components/Amount.tsx";
 import { Card } from "#lib/components/Card.tsx";
 import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { EmptyState, ErrorState } from "#lib/components/states.tsx";
-import { TimeText } from "#lib/components/TimeText.tsx";
 import { formatDecimal, isPositive } from "#lib/decimal.ts";
-import { inSentence, rich, several, t } from "#lib/language.ts";
+import { inSentence, rich, t } from "#lib/language.ts";
 import { arrange, useUrlState } from "#lib/urlState.ts";
 import { explain, explainIfAny } from "../api/messages.ts";
 import { AssetAmount } from "../parts/AssetAmount.tsx";
 import { AssetDetails } from "./AssetDetails.tsx";
+import { CountedUntil } from "./CountedUntil.tsx";
 import classes from "./HoldingList.module.css";
+import { PERIODS, type Period } from "./periods.ts";
 import { type Owner, type SpotHolding, type SpotResults, useSpotResults } from "./queries.ts";
 import { Result } from "./Result.tsx";
 import { compareKnown } from "./spot.ts";
-
-const PERIODS = [
-  {
-    value: "today",
-    get label() {
-      return t("Today");
-    },
-  },
-  {
-    value: "week",
-    get label() {
-      return t("7 days");
-    },
-  },
-  {
-    value: "month",
-    get label() {
-      return t("30 days");
-    },
-  },
-  {
-    value: "all",
-    get label() {
-      return t("All");
-    },
-  },
-] as const;
-type Period = (typeof PERIODS)[number]["value"];
 
 function columnsOf(currency: string, period: Period): Column<SpotHolding>[] {
   const money = (value: string) => <Amount value={value} unit={currency} places={2} />;
@@ -117,17 +90,18 @@ function columnsOf(currency: string, period: Period): Column<SpotHolding>[] {
 export function HoldingList({
   owner,
   only,
-  link,
+  period,
+  toolbar,
 }: {
   owner: Owner;
   /** The asset that is shown alone. */
   only?: string | undefined;
-  /** Where there is more of it. */
-  link?: ReactNode;
+  /** Of which time the realised results are. */
+  period: Period;
+  toolbar?: ReactNode;
 }) {
   const query = useSpotResults(owner);
   const { sort, toggleSort } = useUrlState();
-  const [period, setPeriod] = useState<Period>("all");
   const [asset, setAsset] = useState<string | null>(null);
   const { data } = query;
   const columns = columnsOf(data?.currency ?? "", period);
@@ -138,19 +112,7 @@ export function HoldingList({
     <>
       <DataTable
         label={t("Holdings")}
-        toolbar={
-          <div className={classes.period}>
-            <span>{t("Realised in")}</span>
-            <SegmentedControl
-              size="xs"
-              aria-label={t("Realised in")}
-              data={PERIODS.map((one) => ({ ...one }))}
-              value={period}
-              onChange={(value) => setPeriod(value)}
-            />
-            {link}
-          </div>
-        }
+        toolbar={toolbar}
         columns={columns}
         rows={data && arrange(rows, compare, sort?.descending ?? false, all)}
         rowId={(row) => row.asset}
@@ -253,7 +215,7 @@ function Cost({ holding, currency }: { holding: SpotHolding; currency: string })
   );
 }
 
-function Unrealised({
+export function Unrealised({
   value,
   percent,
   currency,
@@ -287,7 +249,7 @@ function Fees({ fees }: { fees: SpotHolding["fees"] }) {
 }
 
 function Notes({ results }: { results: SpotResults }) {
-  const { totals, costsAsOf, readAt, unvaluedFills, shortfallCount, holdings } = results;
+  const { totals, costsAsOf, holdings } = results;
   const isEstimated = holdings.some(({ estimatedQuantity }) => isPositive(estimatedQuantity));
   const isUnknown = holdings.some(({ quantity, knownQuantity }) => quantity !== knownQuantity);
   return (
@@ -318,37 +280,7 @@ function Notes({ results }: { results: SpotResults }) {
       {totals.unpriced.length > 0 && (
         <p>{rich("Without a price, not counted: {unpriced}.", { unpriced: totals.unpriced.join(", ") })}</p>
       )}
-      {costsAsOf === null ? (
-        <p>
-          {t(
-            "The trades of this exchange are not followed here: costs and results are of what you recorded.",
-          )}
-        </p>
-      ) : (
-        costsAsOf !== readAt && (
-          <p>
-            {rich("Costs and results count your trades until {time}", {
-              time: <TimeText milliseconds={Date.parse(costsAsOf)} />,
-            })}
-            {unvaluedFills > 0 &&
-              several(
-                unvaluedFills,
-                "; {count} fill wait for a price of their quote asset",
-                "; {count} fills wait for a price of their quote asset",
-              )}
-            .
-          </p>
-        )
-      )}
-      {shortfallCount > 0 && (
-        <p>
-          {several(
-            shortfallCount,
-            "{count} transaction took more than was known to be held, and count in no result. The tax lots say which.",
-            "{count} transactions took more than was known to be held, and count in no result. The tax lots say which.",
-          )}
-        </p>
-      )}
+      <CountedUntil results={results} />
     </div>
   );
 }

@@ -11,6 +11,8 @@ export type Disposal = PositionSchemas["DisposalResponse"];
 export type SpotResults = PositionSchemas["SpotResultsResponse"];
 export type SpotCost = PositionSchemas["SpotCostResponse"];
 export type SpotHolding = PositionSchemas["SpotResultResponse"];
+export type SpotMarkets = PositionSchemas["SpotMarketsResponse"];
+export type SpotMarket = PositionSchemas["SpotMarketResponse"];
 export type CostBasis = PositionSchemas["CostBasisResponse"];
 export type ImportReport = PositionSchemas["ImportResponse"];
 
@@ -70,6 +72,21 @@ export function useSpotResults(owner: Owner | null) {
             }),
           )
       : skipToken,
+    refetchInterval: RESULTS_MS,
+  });
+}
+
+/** What came of the fills on each market. */
+export function useSpotMarkets({ positions, userId }: Owner) {
+  return useQuery({
+    queryKey: ["positions", "spot", userId, "markets"],
+    queryFn: ({ signal }) =>
+      returned(
+        positions.GET("/api/pms/spot/{participantId}/markets", {
+          params: { path: { participantId: userId } },
+          signal,
+        }),
+      ),
     refetchInterval: RESULTS_MS,
   });
 }
