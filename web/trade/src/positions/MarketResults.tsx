@@ -9,7 +9,7 @@ import { AssetAmount } from "../parts/AssetAmount.tsx";
 import { CountedUntil } from "./CountedUntil.tsx";
 import classes from "./HoldingList.module.css";
 import { Unrealised } from "./HoldingList.tsx";
-import { type MarketRow, marketRows, withOther } from "./markets.ts";
+import { hasOther, type MarketRow, marketRows, withOther } from "./markets.ts";
 import type { Period } from "./periods.ts";
 import { type Owner, type SpotMarket, useSpotMarkets } from "./queries.ts";
 import { Result } from "./Result.tsx";
@@ -169,12 +169,14 @@ export default function MarketResults({ owner, period }: { owner: Owner; period:
       footer={
         data && (
           <div className={classes.notes}>
-            <p>
-              {rich(
-                "{outside} is what conversions, payments and recorded transactions realised, and the cents that are cut by market and by asset. With it, the column of realised results adds up to the sum above.",
-                { outside: <strong>{t("Outside the markets")}</strong> },
-              )}
-            </p>
+            {hasOther(data) && (
+              <p>
+                {rich(
+                  "{outside} is what conversions, payments and recorded transactions realised, and the cents that are cut by market and by asset. With it, the column of realised results adds up to the sum above.",
+                  { outside: <strong>{t("Outside the markets")}</strong> },
+                )}
+              </p>
+            )}
             <p>
               {t(
                 "Still held is what was bought on the market itself. What came otherwise is in the list by asset alone.",

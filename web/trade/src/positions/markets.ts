@@ -11,8 +11,12 @@ export function marketRows({ markets }: Pick<SpotMarkets, "markets">): MarketRow
   return markets.map((market) => ({ market, realisedPnl: market.realisedPnl }));
 }
 
+/** Whether anything was realised that is of no market. */
+export function hasOther({ other }: Pick<SpotMarkets, "other">): boolean {
+  return Object.values(other.realisedPnl).some((amount) => /[1-9]/.test(amount));
+}
+
 /** The rows, and behind them what is of no market, unless that is nothing at any time: the column adds up with it. */
-export function withOther(rows: MarketRow[], { other }: Pick<SpotMarkets, "other">): MarketRow[] {
-  const isNothing = Object.values(other.realisedPnl).every((amount) => !/[1-9]/.test(amount));
-  return isNothing ? rows : [...rows, { market: null, realisedPnl: other.realisedPnl }];
+export function withOther(rows: MarketRow[], results: Pick<SpotMarkets, "other">): MarketRow[] {
+  return hasOther(results) ? [...rows, { market: null, realisedPnl: results.other.realisedPnl }] : rows;
 }
