@@ -136,6 +136,13 @@ def test_every_page_is_reached_and_left_by_keyboard_alone(console: Console, oper
     expect(console.heading("Orders")).to_be_visible()
 
 
+def _await_menu(console: Console) -> None:
+    """Wait until a menu has taken the focus; a key that comes earlier is its button's."""
+    expect(console.page.locator("[role=menu]:focus, [role=menu] :focus")).to_have_count(1)
+    # The library sets the focus by two timers. An arrow key that comes between both is undone by the second.
+    console.page.evaluate("() => new Promise((done) => window.setTimeout(done))")
+
+
 @pytest.mark.proof
 def test_a_row_is_acted_on_with_the_keyboard_alone(console: Console, operator: Operator) -> None:
     order_id = operator.place("grace", "buy", "5", "1", "STATE-USD")
@@ -144,8 +151,13 @@ def test_a_row_is_acted_on_with_the_keyboard_alone(console: Console, operator: O
     button = console.page.get_by_role("button", name=f"Actions for order {order_id}", exact=True)
     button.focus()
     keyboard.press("Enter")
-    # The menu takes the focus once it has opened; a key that comes earlier is the button's.
-    expect(console.page.locator("[role=menu]:focus, [role=menu] :focus")).to_have_count(1)
+    _await_menu(console)
+    keyboard.press("Escape")
+    expect(button).to_be_focused()
+    expect(button).to_have_attribute("aria-expanded", "false")
+    keyboard.press("Enter")
+    _await_menu(console)
+    expect(button).to_have_attribute("aria-expanded", "true")
     keyboard.press("ArrowUp")
     expect(console.page.get_by_role("menuitem", name="Force-cancel…")).to_be_focused()
     keyboard.press("Enter")

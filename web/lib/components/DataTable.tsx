@@ -1,17 +1,12 @@
-import { ActionIcon, Menu, Skeleton, Tooltip, VisuallyHidden } from "@mantine/core";
-import {
-  AlertIcon,
-  ChevronDownIcon,
-  ChevronUpIcon,
-  KebabHorizontalIcon,
-  SyncIcon,
-} from "@primer/octicons-react";
+import { ActionIcon, Skeleton, Tooltip, VisuallyHidden } from "@mantine/core";
+import { AlertIcon, ChevronDownIcon, ChevronUpIcon, SyncIcon } from "@primer/octicons-react";
 import type { CSSProperties, ReactNode } from "react";
 import { inSentence, rich, t } from "../language.ts";
 import type { Sort } from "../paging.ts";
 import { useZone } from "../preferences.ts";
 import { formatClock } from "../time.ts";
 import classes from "./DataTable.module.css";
+import { type RowAction, RowMenu } from "./RowMenu.tsx";
 import { ErrorState, type Problem } from "./states.tsx";
 
 export interface Column<Row> {
@@ -44,15 +39,6 @@ export function withAreas<Row>(
     const area = areas[column.id];
     return area ? { ...column, area } : column;
   });
-}
-
-export interface RowAction {
-  label: string;
-  icon?: ReactNode;
-  onClick: () => void;
-  danger?: boolean;
-  /** Why the action cannot be used now; it stays readable. */
-  disabledReason?: string | undefined;
 }
 
 /** What a list's query knows; TanStack Query's result fits. */
@@ -224,36 +210,6 @@ function Loading({ label, columns }: { label: string; columns: number }) {
       ))}
     </tr>
   ));
-}
-
-function RowMenu({ name, actions }: { name: string; actions: readonly RowAction[] }) {
-  return (
-    // What is loaded above can move the row out of sight. A menu that were hidden then would lose the keyboard's focus.
-    <Menu hideDetached={false}>
-      <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" size="md" aria-label={t("Actions for {name}", { name })}>
-          <KebabHorizontalIcon />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {actions.map(({ label, icon, onClick, danger, disabledReason }) => (
-          <Menu.Item
-            key={label}
-            leftSection={icon}
-            data-danger={danger ? true : undefined}
-            aria-disabled={disabledReason !== undefined}
-            data-unavailable={disabledReason !== undefined || undefined}
-            closeMenuOnClick={disabledReason === undefined}
-            className={classes.action}
-            onClick={disabledReason === undefined ? onClick : undefined}
-          >
-            {label}
-            {disabledReason !== undefined && <span className={classes.reason}>{disabledReason}</span>}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
-  );
 }
 
 function Freshness({ state, problem }: { state: ListState; problem: Problem | null }) {

@@ -1,5 +1,5 @@
 import { CheckCircleIcon, StopIcon } from "@primer/octicons-react";
-import type { RowAction } from "#lib/components/DataTable.tsx";
+import type { RowAction } from "#lib/components/RowMenu.tsx";
 import { useRefresh } from "../engine/queries.ts";
 import { freeze, type ParticipantState, unfreeze } from "../operator/participants.ts";
 import { FreezeState } from "./badges.tsx";

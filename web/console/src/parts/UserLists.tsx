@@ -1,7 +1,8 @@
 import type { ReactNode } from "react";
 import { Amount } from "#lib/components/Amount.tsx";
 import { Badge } from "#lib/components/Badge.tsx";
-import { type Column, DataTable, type RowAction } from "#lib/components/DataTable.tsx";
+import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import type { RowAction } from "#lib/components/RowMenu.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";

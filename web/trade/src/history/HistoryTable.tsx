@@ -1,6 +1,7 @@
 import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
-import { type Column, DataTable, type RowAction } from "#lib/components/DataTable.tsx";
+import { type Column, DataTable } from "#lib/components/DataTable.tsx";
+import type { RowAction } from "#lib/components/RowMenu.tsx";
 import { ShowOlder } from "#lib/components/ShowOlder.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { TimeText } from "#lib/components/TimeText.tsx";

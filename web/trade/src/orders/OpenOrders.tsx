@@ -3,6 +3,7 @@ import { type ComponentProps, type KeyboardEvent, useState } from "react";
 import { ConfirmDialog } from "#lib/components/ConfirmDialog.tsx";
 import { type Column, DataTable } from "#lib/components/DataTable.tsx";
 import { DecimalField } from "#lib/components/DecimalField.tsx";
+import { RowButton } from "#lib/components/RowButton.tsx";
 import { EmptyState } from "#lib/components/states.tsx";
 import { late, MissingDialog } from "#lib/components/late.tsx";
 import { formatDecimal } from "#lib/decimal.ts";
@@ -163,27 +164,23 @@ export function OpenOrders({ only }: { only: string | undefined }) {
         ) : (
           <span className={classes.buttons}>
             {rules?.rules === "complete" && isChangeable(order) && (
-              <Button
+              <RowButton
                 id={buttonId(order.orderId)}
-                size="compact-xs"
-                variant="default"
                 aria-label={t("Change {orderName}", { orderName: orderName(order) })}
                 onClick={() => begin(order)}
               >
                 {t("Change")}
-              </Button>
+              </RowButton>
             )}
-            <Button
-              size="compact-xs"
-              variant="default"
+            <RowButton
               aria-label={t("Cancel {orderName}", { orderName: orderName(order) })}
-              loading={cancel.isPending && cancel.variables.orderId === order.orderId}
+              isBusy={cancel.isPending && cancel.variables.orderId === order.orderId}
               onClick={() =>
                 isBound(order) ? setEnding(order) : cancel.mutate(order, { onSuccess: focusTab })
               }
             >
               {t("Cancel|order")}
-            </Button>
+            </RowButton>
           </span>
         ),
     },
