@@ -3,12 +3,11 @@
 import re
 import secrets
 from datetime import UTC, datetime
-from io import BytesIO
 
 import pytest
-from PIL import Image
 from playwright.sync_api import Locator, expect
 
+from tests.support.canvas import drawn_pixels
 from tests.support.stub_orders import fulfil
 from tests.support.trading_screen import Exchange, NewWindow, Trader, TradingScreen
 from tests.support.waiting import until
@@ -133,30 +132,19 @@ def test_a_chosen_indicator_colours_pixels_of_the_canvas(new_window: NewWindow, 
     screen.go(f"/{SYMBOL}", SYMBOL)
     area = chart(screen, "")
     expect(area).to_be_visible()
-    assert pixels(area, SMA_COLOURS[scheme]) < 10
+    assert drawn_pixels(area, SMA_COLOURS[scheme]) < 10
     page.get_by_role("button", name="Indicators", exact=True).click()
     page.get_by_role("checkbox", name="SMA 20", exact=True).check()
     page.keyboard.press("Escape")
     # A line across more than half of the chart.
-    until(lambda: pixels(area, SMA_COLOURS[scheme]) > 200, "the mean is drawn in its colour")
+    until(lambda: drawn_pixels(area, SMA_COLOURS[scheme]) > 200, "the mean is drawn in its colour")
     page.get_by_role("button", name="Indicators (1)").click()
     page.get_by_role("checkbox", name="SMA 20", exact=True).uncheck()
     page.keyboard.press("Escape")
-    until(lambda: pixels(area, SMA_COLOURS[scheme]) < 10, "the mean is gone")
+    until(lambda: drawn_pixels(area, SMA_COLOURS[scheme]) < 10, "the mean is gone")
 
 
 def hour_of(seconds: int, price: int) -> dict[str, object]:
     """A candle of an hour that begins then, with all its trades near a price."""
     prices = {"open": f"{price}", "high": f"{price + 5}", "low": f"{price - 5}", "close": f"{price + 1}"}
     return {"timestamp": seconds * 1000, **prices, "volume": "10", "trades": 4}
-
-
-def pixels(area: Locator, colour: tuple[int, int, int]) -> int:
-    """How many pixels of `area` look like the colour; a line has softer ones at its edges."""
-    picture = Image.open(BytesIO(area.locator("canvas").first.screenshot())).convert("RGB")
-    red, green, blue = colour
-    return sum(
-        count
-        for count, (r, g, b) in picture.getcolors(picture.width * picture.height) or []
-        if abs(r - red) + abs(g - green) + abs(b - blue) < 30
-    )

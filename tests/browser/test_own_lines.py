@@ -9,8 +9,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Locator, Route, expect
 
+from tests.support.canvas import drawn_pixels
 from tests.support.stub_orders import fulfil, waiting_order
 from tests.support.trading_screen import Exchange, NewWindow
+from tests.support.waiting import until
 
 SYMBOL = "ETH-BTC"
 """A market in which no other file trades: the first price there may be any."""
@@ -25,6 +27,10 @@ SLOWER_MAX = 4
 PARTS = 3
 FRAME_FLOOR_MS = 150
 """What is quick needs no comparison."""
+BUY_COLOUR = (0x0A, 0x6E, 0x45)
+"""Of "positive" in the light colours of lib/theme/tokens.ts."""
+LINE_PIXELS = 40
+"""A dashed line across a quarter of the chart has more."""
 WATCH = """() => {
     const seen = { frames: [], tasks: [] };
     window.seen = seen;
@@ -48,15 +54,18 @@ def words(count: int) -> str:
 
 
 class Reader:
-    """A user with many open orders on a market, 0.1 apart from 1950 on, and somebody else who moves its price."""
+    """A user with many open orders on a market, 0.1 apart, and somebody else who moves its price."""
 
-    def __init__(self, exchange: Exchange, new_window: NewWindow, count: int) -> None:
+    def __init__(
+        self, exchange: Exchange, new_window: NewWindow, count: int, lowest: int = 1950, **options: Any
+    ) -> None:
         self._exchange = exchange
         self._maker, self._user = (
             exchange.register(f"{secrets.token_hex(4)}.{name}@example.com") for name in ("maker", "reader")
         )
         exchange.deposit([(self._maker, "ETH", "50"), (self._maker, "BTC", "10000")])
         self.trade("2000")
+        self._lowest = lowest
         orders = [self._order(number) for number in range(count)]
 
         def answer(route: Route) -> None:
@@ -66,7 +75,7 @@ class Reader:
             of_market = parse_qs(urlsplit(route.request.url).query).get("symbol") == [SYMBOL]
             fulfil(route, orders if of_market else [])
 
-        screen = new_window(self._user)
+        screen = new_window(self._user, **options)
         self.page = screen.page
         self.page.route(re.compile(r"/api/v1/orders\?"), answer)
         screen.go(f"/{SYMBOL}", SYMBOL)
@@ -75,7 +84,7 @@ class Reader:
         self.page.wait_for_load_state("networkidle")
 
     def _order(self, number: int) -> dict[str, Any]:
-        price = f"{1950 + number / 10:.2f}"
+        price = f"{self._lowest + number / 10:.2f}"
         asked = {"symbol": SYMBOL, "side": "buy", "type": "limit", "price": price, "quantity": "1"}
         return waiting_order(self._user.user_id, asked, orderId=f"line-{number}", triggerStatus=None)
 
@@ -104,6 +113,17 @@ def test_the_lines_nearest_to_the_price_are_drawn_and_others_once_the_price_is_t
     expect(reader.line("1960.00")).to_have_count(1)
     expect(reader.line("2000.00")).to_have_count(0)
     expect(lines).to_have_count(DRAWN)
+
+
+@pytest.mark.proof
+def test_a_line_far_out_of_sight_is_drawn_once_the_price_is_there(new_window: NewWindow, exchange: Exchange) -> None:
+    reader = Reader(exchange, new_window, 2, lowest=1700, color_scheme="light")
+    expect(reader.line("1700.00")).to_be_hidden()
+    reader.trade("1700")
+    expect(reader.line("1700.00")).to_be_visible()
+    chart = reader.page.get_by_role("group", name=re.compile("^Candles of "))
+    # The few candles are on the right.
+    until(lambda: drawn_pixels(chart, BUY_COLOUR, left=0.25) > LINE_PIXELS, "the line of the order is drawn")
 
 
 def within(frames: list[float], percent: int) -> float:

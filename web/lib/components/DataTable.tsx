@@ -74,6 +74,16 @@ interface DataTableProps<Row> {
 
 const SKELETON_ROWS = 6;
 
+/** Keeps in the region's `data-wide` whether its table is wider than it. Cells that stay in sight cost in each frame. */
+function observeWidth(region: HTMLDivElement | null) {
+  if (!region) return;
+  const observer = new ResizeObserver(() =>
+    region.toggleAttribute("data-wide", region.scrollWidth > region.clientWidth),
+  );
+  for (const element of [region, ...region.children]) observer.observe(element);
+  return () => observer.disconnect();
+}
+
 /** A table with a head that stays, a menu for each row, and states for loading, nothing, failure and old data. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { label, columns, rows, rowId, rowName, actions, state, problem, empty, sort, onSort, footer } =
@@ -105,6 +115,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     <>
       {top}
       <div
+        ref={observeWidth}
         className={classes.scroll}
         role="region"
         aria-label={t("{label}, scrollable", { label })}

@@ -114,6 +114,8 @@ interface Line {
   title: string;
   /** Where it stands now. */
   price: string;
+  /** Whether the chart draws it. */
+  isDrawn: boolean;
 }
 
 const movesOf = (order: Order) => (isMovable(order) ? movedField(order) : null);
@@ -134,6 +136,7 @@ export function createOwnMarks(candles: ISeriesApi<"Candlestick">, holder: HTMLE
   let drawOrders: (() => void) | null = null;
   let chosen = { price: 0, reach: null as number | null };
   let isChoosing = false;
+  let isHiding = false;
   const note = document.createElement("p");
   note.className = classes.note ?? "";
   // The name of the chart says it, too.
@@ -150,6 +153,7 @@ export function createOwnMarks(candles: ISeriesApi<"Candlestick">, holder: HTMLE
             target.useMediaCoordinateSpace(({ mediaSize }) => {
               ({ height } = mediaSize);
               lines.forEach(placeHandle);
+              if ([...lines.values()].some((line) => isNear(line) !== line.isDrawn)) hideFar();
               chooseAgain();
             }),
         }),
@@ -167,6 +171,28 @@ export function createOwnMarks(candles: ISeriesApi<"Candlestick">, holder: HTMLE
   function placeHandle({ handle, price }: Line) {
     const y = candles.priceToCoordinate(canvasValue(price));
     handle?.place(y !== null && y >= 0 && y <= height ? y : null);
+  }
+
+  /** Whether a line is in sight, or would be after a small move of the scale. */
+  function isNear({ price }: Line): boolean {
+    const y = candles.priceToCoordinate(canvasValue(price));
+    return y !== null && y >= -height && y <= 2 * height;
+  }
+
+  /** Take lines far out of sight from the chart, which measures each label with each drawing, and bring near ones back. */
+  function hideFar() {
+    if (isHiding) return;
+    isHiding = true;
+    // Not within a drawing, which it would begin anew.
+    setTimeout(() => {
+      isHiding = false;
+      for (const line of lines.values()) {
+        const isDrawn = isNear(line);
+        if (isDrawn !== line.isDrawn)
+          line.line.applyOptions({ lineVisible: isDrawn, axisLabelVisible: isDrawn });
+        line.isDrawn = isDrawn;
+      }
+    });
   }
 
   function priceNow(): number {
@@ -233,7 +259,14 @@ export function createOwnMarks(candles: ISeriesApi<"Candlestick">, holder: HTMLE
     let line = lines.get(order.orderId);
     if (!line) {
       const created = candles.createPriceLine({ price: canvasValue(home), lineWidth: 1 });
-      line = { line: created, handle: handleOf(order, market), moves: movesOf(order), title, price: home };
+      line = {
+        line: created,
+        handle: handleOf(order, market),
+        moves: movesOf(order),
+        title,
+        price: home,
+        isDrawn: true,
+      };
       lines.set(order.orderId, line);
     }
     line.title = title;
