@@ -31,6 +31,8 @@ from tests.support.waiting import START_S_MAX, eventually, stretched
 FREQTRADE = ROOT / "integrations/freqtrade"
 MARKET = FlowMarket("BTC-USD", Decimal(50_000), Decimal(10), Decimal("0.02"))
 FUNDS = {"USD": "1000000", "BTC": "100"}
+FLOW_PAUSE_S = 1.0
+"""Real seconds between two moves of the market: three in a candle of the quick clock."""
 TRADING_S_MAX = 86_400.0
 """The caller has the limit that fits the candles and the clock."""
 CANDLE = timedelta(minutes=1)
@@ -187,7 +189,7 @@ async def main(python: str, candles: int) -> None:
     (folder / "freqtrade").mkdir()
     platform.start(stretched(START_S_MAX))
     try:
-        async with market_flow(platform, [MARKET], FUNDS, 0.2), money_user(platform) as user:
+        async with market_flow(platform, [MARKET], FUNDS, FLOW_PAUSE_S), money_user(platform) as user:
             await user.credit("USD", "10000")
             key = {"name": "freqtrade", "scopes": ["read", "trade", "cancel"], "ipAllowList": ["127.0.0.0/8"]}
             created = await user("POST", "/api-keys", key, status=201)
