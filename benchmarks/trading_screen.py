@@ -56,10 +56,10 @@ OBSERVE = """() => {
         for (const { duration } of list.getEntries()) seen.tasks.push(duration);
     }).observe({ type: "longtask" });
     new PerformanceObserver((list) => {
-        for (const { interactionId, name, duration } of list.getEntries()) {
+        for (const { interactionId, name, duration, startTime } of list.getEntries()) {
             if (!interactionId) continue;
             const before = seen.interactions.get(interactionId)?.duration ?? 0;
-            if (duration > before) seen.interactions.set(interactionId, { name, duration });
+            if (duration > before) seen.interactions.set(interactionId, { name, duration, startTime });
         }
     }).observe({ type: "event", durationThreshold: 16 });
 }"""
@@ -132,22 +132,22 @@ def metrics(session: CDPSession) -> dict[str, float]:
     return {entry["name"]: entry["value"] for entry in session.send("Performance.getMetrics")["metrics"]}
 
 
-def interactions(screen: TradingScreen) -> list[Callable[[], Any]]:
-    """What a trader does on the page, one after the other."""
+def interactions(screen: TradingScreen) -> dict[str, Callable[[], Any]]:
+    """What a trader does on the page, one after the other, by what it is called here."""
     page = screen.page
     form = page.get_by_role("form", name="Order form")
-    return [
-        lambda: screen.segment("Side", "Sell"),
-        lambda: screen.segment("Order type", "Limit"),
-        lambda: form.get_by_role("textbox", name="Price").press_sequentially("101.25"),
-        lambda: form.get_by_role("textbox", name="Amount").press_sequentially("0.75"),
-        lambda: page.get_by_role("list", name="Bids").get_by_role("button").nth(3).click(),
-        lambda: screen.tab("History"),
-        lambda: screen.tab("Balances"),
-        lambda: page.get_by_role("combobox", name="Group prices by").select_option("0.5"),
-        lambda: screen.segment("Side", "Buy"),
-        lambda: screen.tab("Open orders"),
-    ]
+    return {
+        "side sell": lambda: screen.segment("Side", "Sell"),
+        "type limit": lambda: screen.segment("Order type", "Limit"),
+        "price": lambda: form.get_by_role("textbox", name="Price").press_sequentially("101.25"),
+        "amount": lambda: form.get_by_role("textbox", name="Amount").press_sequentially("0.75"),
+        "a bid": lambda: page.get_by_role("list", name="Bids").get_by_role("button").nth(3).click(),
+        "tab history": lambda: screen.tab("History"),
+        "tab balances": lambda: screen.tab("Balances"),
+        "grouping": lambda: page.get_by_role("combobox", name="Group prices by").select_option("0.5"),
+        "side buy": lambda: screen.segment("Side", "Buy"),
+        "tab open orders": lambda: screen.tab("Open orders"),
+    }
 
 
 def measure(platform: ChildPlatform, screen: TradingScreen, session: CDPSession, seconds: float) -> dict[str, Any]:
@@ -165,10 +165,14 @@ def measure(platform: ChildPlatform, screen: TradingScreen, session: CDPSession,
     )
     heap_after = heap(session)
     count = len(page.evaluate(READ)["interactions"])
-    for act in interactions(screen):
+    begins = []
+    for name, act in interactions(screen).items():
+        begins.append((page.evaluate("performance.now()"), name))
         act()
     time.sleep(1)
     found = page.evaluate(READ)["interactions"][count:]
+    for entry in found:
+        entry["of"] = max(begin for begin in begins if begin[0] <= entry["startTime"])[1]
     return {
         "book": book,
         "trades": trades,
@@ -190,7 +194,7 @@ def show(title: str, found: dict[str, Any]) -> None:
     print(f"  main thread busy            {found['busy']:.1%} ({parts})")
     print(f"  tasks over 50 ms            {len(tasks)}, longest {max(tasks, default=0):.0f} ms")
     print(f"  heap after collection, MB   {found['heap'][0]:.1f} then {found['heap'][1]:.1f}")
-    shown = ", ".join(f"{entry['name']} {entry['duration']:.0f}" for entry in slow[:5])
+    shown = ", ".join(f"{entry['of']} {entry['duration']:.0f}" for entry in slow[:5])
     print(f"  slowest interactions, ms    {shown or 'all below 16'} (of {len(slow)} of 16 ms or more)", flush=True)
 
 

@@ -61,18 +61,19 @@ export default function OrderTabs({ symbol, shown, onShown, Positions, MarginBal
           <Tabs.Tab value="fills">{t("Fills")}</Tabs.Tab>
           <Tabs.Tab value="balances">{t("Balances")}</Tabs.Tab>
         </Tabs.List>
-        {tab !== "balances" && (
-          <SegmentedControl
-            size="xs"
-            aria-label={t("Markets shown")}
-            data={[
-              { value: "all", label: t("All markets") },
-              { value: "one", label: symbol },
-            ]}
-            value={scope}
-            onChange={(next) => onShown({ ...shown, scope: next })}
-          />
-        )}
+        <SegmentedControl
+          size="xs"
+          aria-label={t("Markets shown")}
+          className={classes.scope ?? ""}
+          // Balances are of no market. It keeps its place: to make it anew measures the whole page.
+          data-unused={tab === "balances" || undefined}
+          data={[
+            { value: "all", label: t("All markets") },
+            { value: "one", label: symbol },
+          ]}
+          value={scope}
+          onChange={(next) => onShown({ ...shown, scope: next })}
+        />
       </div>
       <Tabs.Panel value="open">
         <OpenOrders only={only} />
