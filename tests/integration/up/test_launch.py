@@ -1,5 +1,6 @@
 """Children of `openspot up`: whichever way they are started, they are processes of their own."""
 
+import json
 import os
 import signal
 import socket
@@ -23,6 +24,15 @@ pytestmark = [
 
 FAULTY = {"PATH": os.environ["PATH"], "OPENSPOT_SUPERVISED": "1", "OPENSPOT_LEDGER_PORT": "nowhere"}
 """With these settings the ledger ends at once."""
+
+COLLECTING = """
+import gc, sys
+from openspot.up import fork_server
+fork_server.SERVICES = {}
+fork_server.run = lambda services: 0 if gc.isenabled() else 3
+fork_server.main(int(sys.argv[1]))
+"""
+"""A fork server whose children end with 0 if they collect garbage."""
 
 
 @pytest.fixture
@@ -127,3 +137,20 @@ def test_the_imports_of_all_services_start_no_thread_and_open_nothing() -> None:
     )
     run = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=300)
     assert run.stdout.split() == ["1", "True"]
+
+
+def test_a_child_collects_garbage_though_its_server_imported_without() -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    program = [sys.executable, "-c", COLLECTING, str(theirs.fileno())]
+    # The server ends once our socket is closed, which happens before it is awaited.
+    with (
+        subprocess.Popen(program, pass_fds=[theirs.fileno()]),
+        ours,
+        Path(os.devnull).open("r+b", buffering=0) as nothing,
+    ):
+        theirs.close()
+        wanted = json.dumps({"run": ["ledger"], "environment": {}}).encode()
+        socket.send_fds(ours, [wanted], [nothing.fileno(), nothing.fileno()])
+        child = json.loads(ours.recv(MESSAGE_BYTES_MAX))
+        ours.send(json.dumps({"reap": child["pid"]}).encode())
+        assert json.loads(ours.recv(MESSAGE_BYTES_MAX)) == {"code": 0}
