@@ -1,9 +1,12 @@
 """The reference core's orders as the books keep them."""
 
 from dataclasses import dataclass
+from operator import attrgetter
 
 from openspot.domain.order import EngineOrderType, Side
 from openspot.engine.core.protocol import RestingOrder
+
+_resting_fields = attrgetter(*RestingOrder._fields)
 
 
 @dataclass(slots=True)
@@ -64,15 +67,4 @@ class BookOrder:
 
     def as_open_order(self) -> RestingOrder:
         """The order as queries return it."""
-        return RestingOrder(
-            order_id=self.order_id,
-            account=self.account,
-            symbol=self.symbol,
-            side=self.side,
-            order_type=self.order_type,
-            price=self.price,
-            reserve_price=self.reserve_price,
-            quantity=self.quantity,
-            remaining=self.remaining,
-            timestamp=self.timestamp,
-        )
+        return RestingOrder._make(_resting_fields(self))

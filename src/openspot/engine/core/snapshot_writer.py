@@ -1,15 +1,14 @@
 """Writes the reference core's state as a snapshot (docs/protocol/snapshot.md)."""
 
 from collections.abc import Iterator
+from operator import attrgetter
 
 from openspot.domain.market_phase import MarketPhase
-from openspot.engine.core.protocol import Symbol
 from openspot.engine.core.records import Command
 from openspot.engine.core.reference_book import SymbolBook
 from openspot.engine.core.reference_order import BookOrder
 from openspot.engine.core.reference_order_list import OrderList
 from openspot.engine.core.reference_state import Account, CoreState, FeeRates, RememberedTransfer
-from openspot.engine.core.reference_triggers import Waiter
 from openspot.engine.core.snapshot_records import (
     ACCOUNT,
     BALANCE,
@@ -32,13 +31,19 @@ from openspot.engine.core.snapshot_records import (
     TERMS,
     TRANSFER,
     WAITING_ORDER,
-    AccountRecord,
     OrderListRecord,
     RestingOrderRecord,
     SymbolRecord,
-    TransferRecord,
-    WaitingOrderRecord,
     halves,
+)
+
+# Built once, and by the names of the records: a snapshot has a record for each of many thousand orders.
+_symbol_fields = attrgetter(*SymbolRecord._fields)
+_order_fields = attrgetter(*RestingOrderRecord._fields)
+_waiting_fields = attrgetter(
+    *(f"order.{name}" for name in (*RestingOrderRecord._fields, "own_stp", "expiry")),
+    "fok_steps",
+    *(f"trigger.{name}" for name in ("kind", "flags", "value", "watermark", "anchor")),
 )
 
 
@@ -49,16 +54,15 @@ def write_state(state: CoreState) -> bytes:
     parts += [CURRENCY.pack(currency) for currency in sorted(state.supplies)]
     books = [book for _, book in sorted(state.books.items())]
     parts.append(COUNT_32.pack(len(books)))
-    parts += [SYMBOL.pack(*_symbol_record(book.symbol)) for book in books]
+    parts += [SYMBOL.pack(*_symbol_fields(book.symbol)) for book in books]
     parts.append(COUNT_32.pack(len(state.accounts)))
     for number, account in sorted(state.accounts.items()):
-        parts.append(ACCOUNT.pack(*_account_record(number, account)))
+        parts.append(_account(number, account))
         parts += [BALANCE.pack(currency, *halves(total)) for currency, total in sorted(account.totals.items())]
     parts.append(COUNT_64.pack(len(state.orders) - len(state.waiting)))
-    parts += [ORDER.pack(*_order_record(order)) for book in books for order in book.orders()]
+    parts += [ORDER.pack(*_order_fields(order)) for book in books for order in book.orders()]
     parts.append(COUNT_64.pack(len(state.transfers)))
-    for reference, transfer in sorted(state.transfers.items()):
-        parts.append(TRANSFER.pack(*_transfer_record(reference, transfer)))
+    parts += [_transfer(reference, transfer) for reference, transfer in sorted(state.transfers.items())]
     movements = state.movements_until(state.command_sequence)
     # States of before had none of these, so that their hashes stay.
     if movements or state.owners or state.tracks_prices:
@@ -110,7 +114,7 @@ def _terms_and_waiting(state: CoreState, books: list[SymbolBook], *, has_lists: 
         yield ORDER_TERMS.pack(*record)
     yield COUNT_64.pack(len(state.waiting))
     for waiter in state.waiting.values():
-        yield WAITING_ORDER.pack(*_waiting_order_record(waiter))
+        yield WAITING_ORDER.pack(*_waiting_fields(waiter))
     yield COUNT_64.pack(sum(len(book.fired) for book in books))
     for book in books:
         for fired in book.fired.items():
@@ -140,7 +144,7 @@ def _order_lists(state: CoreState, books: list[SymbolBook]) -> Iterator[bytes]:
         for number in order_list.exits:
             yield LIST_MEMBER.pack(number)
         for plan in order_list.plans:
-            yield WAITING_ORDER.pack(*_waiting_order_record(plan))
+            yield WAITING_ORDER.pack(*_waiting_fields(plan))
     yield COUNT_64.pack(sum(len(book.arming) for book in books))
     for book in books:
         for number in book.arming:
@@ -166,76 +170,18 @@ def _order_list_record(order_list: OrderList) -> OrderListRecord:
     )
 
 
-def _symbol_record(symbol: Symbol) -> SymbolRecord:
-    return SymbolRecord(
-        symbol=symbol.symbol,
-        base=symbol.base,
-        quote=symbol.quote,
-        active=symbol.active,
-        base_scale_k=symbol.base_scale_k,
-        quote_scale_k=symbol.quote_scale_k,
-        tick=symbol.tick,
-        lot=symbol.lot,
-        taker_fee_bps=symbol.taker_fee_bps,
-        maker_fee_bps=symbol.maker_fee_bps,
-    )
-
-
-def _account_record(number: int, account: Account) -> AccountRecord:
+def _account(number: int, account: Account) -> bytes:
+    """An AccountRecord."""
     fees = account.fees or FeeRates(0, 0)
-    return AccountRecord(
-        account=number,
-        active=account.active,
-        stp_mode=account.stp_mode,
-        has_fees=account.fees is not None,
-        taker_fee_bps=fees.taker_bps,
-        maker_fee_bps=fees.maker_bps,
-        balances=len(account.totals),
-    )
+    return ACCOUNT.pack(
+        number, account.active, account.stp_mode, account.fees is not None, fees.taker_bps, fees.maker_bps,
+        len(account.totals),
+    )  # fmt: skip
 
 
-def _order_record(order: BookOrder) -> RestingOrderRecord:
-    return RestingOrderRecord(
-        order_id=order.order_id,
-        account=order.account,
-        symbol=order.symbol,
-        side=order.side,
-        order_type=order.order_type,
-        price=order.price,
-        reserve_price=order.reserve_price,
-        quantity=order.quantity,
-        remaining=order.remaining,
-        taker_fee_bps=order.taker_fee_bps,
-        maker_fee_bps=order.maker_fee_bps,
-        timestamp=order.timestamp,
-    )
-
-
-def _waiting_order_record(waiter: Waiter) -> WaitingOrderRecord:
-    order, trigger = waiter.order, waiter.trigger
-    return WaitingOrderRecord(
-        *_order_record(order),
-        own_stp=order.own_stp,
-        expiry=order.expiry,
-        fok_steps=waiter.fok_steps,
-        kind=trigger.kind,
-        flags=trigger.flags,
-        value=trigger.value,
-        watermark=trigger.watermark,
-        anchor=trigger.anchor,
-    )
-
-
-def _transfer_record(reference: int, transfer: RememberedTransfer) -> TransferRecord:
-    reference_low, reference_high = halves(reference)
-    amount_low, amount_high = halves(transfer.amount)
-    return TransferRecord(
-        reference_low=reference_low,
-        reference_high=reference_high,
-        kind=transfer.kind,
-        status=transfer.status,
-        account=transfer.account,
-        currency=transfer.currency,
-        amount_low=amount_low,
-        amount_high=amount_high,
-    )
+def _transfer(reference: int, transfer: RememberedTransfer) -> bytes:
+    """A TransferRecord."""
+    return TRANSFER.pack(
+        *halves(reference), transfer.kind, transfer.status, transfer.account, transfer.currency,
+        *halves(transfer.amount),
+    )  # fmt: skip
