@@ -143,6 +143,8 @@ def node_id(request: pytest.FixtureRequest) -> None:
 def session() -> Iterator[requests.Session]:
     """Connections that are used again."""
     with requests.Session() as connections:
+        # Or each request reads all variables of the environment, twice, in search of a proxy.
+        connections.trust_env = False
         yield connections
 
 
