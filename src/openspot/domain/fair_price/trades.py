@@ -106,6 +106,9 @@ class TradeWindow:
     def __init__(self, rules: FairPriceRules) -> None:
         self._rules = rules
         self._parts: dict[int, TradePart] = {}
+        self._source: TradesSource | None = None
+        self._made_of: tuple[list[PartFigures], int] = [], 0
+        """The figures and the least volume of which `_source` was made."""
 
     def add(self, timestamp_ms: int, account: str, other_account: str, price: int, quantity: int) -> None:
         """Count a trade between two accounts. Accounts of one user count nothing, nor does a price beyond all sense."""
@@ -138,12 +141,16 @@ class TradeWindow:
             for number, part in self._parts.items()
             if number <= newest and (figures := part.figures(now_ms, owners, rules, part_volume_min)) is not None
         ]
-        if not counted:
-            return None
+        if (counted, volume_min) != self._made_of:
+            self._made_of = counted, volume_min
+            self._source = self._summed(counted, volume_min) if counted else None
+        return self._source
+
+    def _summed(self, counted: list[PartFigures], volume_min: int) -> TradesSource:
         price = median([figures.price for figures in counted])
         values: dict[str, int] = {}
         for figures in counted:
-            if differ(figures.price, price, rules.difference_bps_max):
+            if differ(figures.price, price, self._rules.difference_bps_max):
                 continue
             for owner, value in figures.values_by_owner.items():
                 values[owner] = values.get(owner, 0) + value
