@@ -5,6 +5,7 @@ counts at the honest price of its moment, so neither luck nor the market's own m
 margin account lacks is a gain, because its owner will not come back.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from openspot.custody.wallet_policy import RULES
@@ -114,7 +115,7 @@ class Auditor:
         world, owned = self._world, dict[str, int]()
         for user in self.attackers:
             account = margin_account_id(user, 1)
-            accounts = [world.exchange.held(user)]
+            accounts: list[Mapping[str, int]] = [world.exchange.held(user)]
             if account in world.margin.debts:
                 accounts.append(world.exchange.held(account))
                 accounts.append({asset: -debt for asset, debt in world.margin.debts[account].items()})

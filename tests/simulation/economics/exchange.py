@@ -63,6 +63,8 @@ class Exchange:
         self._knows_owners = knows_owners
         self._accounts: dict[str, int] = {}
         self._names: dict[int, str] = {}
+        self._held: dict[str, dict[str, int]] = {}
+        """Totals by account, as far as they were asked for since they changed."""
         self._order_ids = itertools.count(1)
         self.specs = {spec.symbol: spec for spec in specs}
         self.assets = sorted({asset for spec in specs for asset in (spec.base, spec.quote)})
@@ -120,8 +122,10 @@ class Exchange:
     def cancel_all(self, account: str, symbol: str = "") -> None:
         """Cancel an account's orders, of one market or of all."""
         number = self._account(account)
-        for order in self._core.open_orders(number, self.specs[symbol].symbol_id if symbol else 0):
-            self._apply(Command(CommandKind.CANCEL, order_id=order.order_id, account=number))
+        orders = self._core.open_orders(number, self.specs[symbol].symbol_id if symbol else 0)
+        # A cancel trades nothing, so nobody looks at its events.
+        cancels = [Command(CommandKind.CANCEL, order_id=order.order_id, account=number) for order in orders]
+        self._core.apply(b"".join(cancel.encode() for cancel in cancels))
 
     def own_levels(self, user: str, symbol: str, side: Side) -> dict[int, int]:
         """Quantities by price of the orders of a user's accounts."""
@@ -135,11 +139,13 @@ class Exchange:
                     found[price] = found.get(price, 0) + order.remaining * spec.base_unit
         return found
 
-    def held(self, account: str) -> dict[str, int]:
+    def held(self, account: str) -> Mapping[str, int]:
         """An account's totals by asset."""
-        return {
-            self.assets[balance.currency - 1]: balance.total for balance in self._core.balances(self._account(account))
-        }
+        held = self._held.get(account)
+        if held is None:
+            balances = self._core.balances(self._account(account))
+            held = self._held[account] = {self.assets[balance.currency - 1]: balance.total for balance in balances}
+        return held
 
     def free(self, account: str, asset: str) -> int:
         """What an account can spend of an asset."""
@@ -188,6 +194,7 @@ class Exchange:
         return number
 
     def _money(self, kind: CommandKind, account: str, asset: str, amount: int) -> Command:
+        self._held.pop(account, None)
         return Command(kind, symbol=self._currencies[asset], account=self._account(account), amount=amount)
 
     def _apply(self, command: Command | CreateSymbol) -> Result:
@@ -201,6 +208,8 @@ class Exchange:
         spec = next(spec for spec in self.specs.values() if spec.symbol_id == event.symbol)
         price, quantity = event.price * AMOUNT_SCALE // spec.quote_scale_k, event.quantity * spec.base_unit
         traded = Traded(spec.symbol, self._names[event.account], self._names[event.maker_account], price, quantity)
+        self._held.pop(traded.taker, None)
+        self._held.pop(traded.maker, None)
         self.new_trades.append(traded)
         self.last_trades[spec.symbol] = price
         if self._owner(traded.taker) != self._owner(traded.maker):

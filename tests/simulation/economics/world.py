@@ -8,7 +8,7 @@ from openspot.domain.fair_price.band import PriceReference
 from openspot.domain.fair_price.estimate import Remembered
 from openspot.domain.fair_price.model import FairPrice, PriceState
 from openspot.domain.fair_price.reference import DOLLAR
-from openspot.domain.money import AMOUNT_SCALE, BASIS_POINTS, amount_to_text
+from openspot.domain.money import AMOUNT_PLACES, AMOUNT_SCALE, BASIS_POINTS, EXACT
 from openspot.domain.order import OrderType, Side, TimeInForce
 from openspot.market_data.book import BookBase
 from openspot.market_data.fair_price_board import FairPriceBoard
@@ -104,9 +104,9 @@ class EconomicWorld:
             OrderSide.BUY if side is Side.BUY else OrderSide.SELL,
             OrderType.LIMIT,
             TimeInForce.GTC,
-            Decimal(amount_to_text(quantity // lot * lot)),
+            _decimal(quantity // lot * lot),
             None,
-            Decimal(amount_to_text(max(price // tick, 1) * tick)),
+            _decimal(max(price // tick, 1) * tick),
             None,
             None,
             None,
@@ -201,7 +201,7 @@ class EconomicWorld:
         for traded in self.exchange.new_trades:
             self._board.take(traded.event(self.now_ms))
             self.auditor.note(traded)
-            self._last_trades.note(traded.symbol, Decimal(amount_to_text(traded.price)), self.now_ms)
+            self._last_trades.note(traded.symbol, _decimal(traded.price), self.now_ms)
             self._past.append(
                 PastTrade(self.now_ms, traded.symbol, traded.taker, traded.maker, traded.price, traded.quantity)
             )
@@ -215,6 +215,10 @@ class EconomicWorld:
             move += drift * 100
             self._home[asset] = price
         self.honest[asset] = max(price * (BASIS_POINTS * 100 + move) // (BASIS_POINTS * 100), 1)
+
+
+def _decimal(amount: int) -> Decimal:
+    return Decimal(amount).scaleb(-AMOUNT_PLACES, EXACT)
 
 
 def _first_price(symbol: str, price: int, time_ms: int) -> FairPrice:
