@@ -54,6 +54,7 @@ def configuration() -> MarketConfiguration:
     return MarketConfiguration({symbol: whole.limits[symbol] for symbol in SYMBOLS}, seeds, assets)
 
 
+@functools.cache
 def core_makers() -> list[Callable[[], MatchingCore]]:
     """A maker for each core that is installed."""
     names = ("rust", "reference") if make_core("auto").name == "rust" else ("reference",)
