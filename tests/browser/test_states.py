@@ -172,6 +172,27 @@ def test_a_row_is_acted_on_with_the_keyboard_alone(console: Console, operator: O
 
 
 @pytest.mark.proof
+def test_the_menu_of_a_row_stays_in_sight_where_its_table_is_wider_than_its_place(
+    console: Console, operator: Operator
+) -> None:
+    order_id = operator.place("grace", "buy", "6", "1", "STATE-USD")
+    console.open("/orders?participant=grace&status=OPEN", "Orders")
+    console.page.set_viewport_size({"width": 800, "height": 900})
+    region = console.page.get_by_role("region", name="Orders, scrollable")
+    expect(region).to_have_attribute("data-wide", "")
+    button = console.page.get_by_role("button", name=f"Actions for order {order_id}", exact=True)
+    for scrolled in (0, 10_000):
+        region.evaluate("(element, left) => element.scrollTo({ left })", scrolled)
+        place, found = region.bounding_box(), button.bounding_box()
+        assert place is not None
+        assert found is not None
+        assert place["x"] <= found["x"]
+        assert found["x"] + found["width"] <= place["x"] + place["width"]
+    console.page.set_viewport_size({"width": 1920, "height": 900})
+    expect(region).not_to_have_attribute("data-wide", "")
+
+
+@pytest.mark.proof
 def test_what_the_keyboard_is_on_is_visible(console: Console) -> None:
     console.open("/orders", "Orders")
     expect(console.row("Orders", "grace").first).to_be_visible()
