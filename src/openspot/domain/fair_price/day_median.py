@@ -1,7 +1,6 @@
 """The median price of the last 24 hours, from samples by the minute. Rules without IO."""
 
 from collections import deque
-from itertools import pairwise
 
 MINUTE_MS = 60_000
 DAY_MS = 24 * 60 * MINUTE_MS
@@ -47,11 +46,12 @@ class DayMedian:
     def _computed(self, now_ms: int) -> int:
         since = now_ms - DAY_MS
         lengths: dict[int, int] = {}
-        begin, price = self._samples[-1]
-        last = max(now_ms, begin + 1), price
-        for (begin, price), (end, _) in pairwise((*self._samples, last)):
-            if end > since:
-                lengths[price] = lengths.get(price, 0) + end - (begin if begin > since else since)
+        begins = [time_ms for time_ms, _ in self._samples]
+        ends = [*begins[1:], max(now_ms, begins[-1] + 1)]
+        for (begin, price), end in zip(self._samples, ends, strict=True):
+            length = end - max(begin, since)
+            if length > 0:
+                lengths[price] = lengths.get(price, 0) + length
         if not lengths:
             return self._samples[-1][1]
         half = sum(lengths.values())
