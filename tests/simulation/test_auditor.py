@@ -9,6 +9,7 @@ from tests.simulation.judgement import judged, report, shrunk
 from tests.simulation.ledger import LedgerTables
 from tests.simulation.mutants import Fault
 from tests.simulation.quiet import Log
+from tests.simulation.rare_faults import seed_that_shows
 from tests.simulation.rows import Rows
 from tests.simulation.world import World
 
@@ -19,12 +20,11 @@ SEEDS_MAX = 1000
 """The rarest fault shows in one seed of two hundred: which one that is changes with the weights of the steps."""
 
 
-def _seed_that_shows(finding: str, log: Log, make_world: Callable[[int], World]) -> int | None:
-    """The first seed with a finding of that text, None if no seed has one."""
-    for seed in range(SEEDS_MAX):
-        if any(finding in text for text in judged(seed, STEPS, log, make_world)):
-            return seed
-    return None
+def _seed_that_shows(fault: str, finding: str, log: Log, make_world: Callable[[int], World]) -> int | None:
+    """A seed with a finding of that text, None if no seed has one."""
+    return seed_that_shows(
+        fault, range(SEEDS_MAX), lambda seed: any(finding in text for text in judged(seed, STEPS, log, make_world))
+    )
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def _seed_that_shows(finding: str, log: Log, make_world: Callable[[int], World])
 )
 def test_a_fault_in_the_logic_is_found(fault: Callable[[], Fault], finding: str, log: Log) -> None:
     with fault():
-        assert _seed_that_shows(finding, log, World) is not None
+        assert _seed_that_shows(fault.__name__, finding, log, World) is not None
 
 
 @pytest.mark.parametrize(
@@ -67,12 +67,13 @@ def test_a_fault_in_the_logic_is_found(fault: Callable[[], Fault], finding: str,
     ],
 )
 def test_a_fault_in_the_tables_is_found(tables: type[LedgerTables], rows: type[Rows], finding: str, log: Log) -> None:
-    assert _seed_that_shows(finding, log, lambda seed: World(seed, tables=tables, rows=rows)) is not None
+    fault = tables.__name__ if rows is Rows else rows.__name__
+    assert _seed_that_shows(fault, finding, log, lambda seed: World(seed, tables=tables, rows=rows)) is not None
 
 
 def test_a_seed_that_goes_wrong_is_shrunk_and_can_be_repeated(log: Log) -> None:
     with mutants.position_before_events():
-        seed = _seed_that_shows("trades.executed", log, World)
+        seed = _seed_that_shows("position_before_events", "trades.executed", log, World)
         assert seed is not None
         steps, findings = shrunk(seed, STEPS, log)
         assert judged(seed, steps, log) == findings

@@ -21,6 +21,7 @@ from tests.simulation.margin_tables import stored_in_memory
 from tests.simulation.margin_world import MarginWorld
 from tests.simulation.mutants import Fault
 from tests.simulation.quiet import Log
+from tests.simulation.rare_faults import seed_that_shows
 from tests.support.parts import first_then_proof
 
 STEPS = int(os.environ.get("OPENSPOT_SIMULATION_STEPS", "100"))
@@ -81,13 +82,6 @@ def test_a_seed_gives_the_same_run_again(log: Log) -> None:
     assert digest_of(3) != digest_of(4)
 
 
-def _is_found(finding: str, log: Log, make_world: Callable[[int], MarginWorld]) -> bool:
-    for seed in range(MUTANT_SEEDS_MAX):
-        if any(finding in text for text in judged(seed, MUTANT_STEPS, log, make_world)):
-            return True
-    return False
-
-
 @pytest.mark.proof
 @pytest.mark.parametrize(
     ("fault", "finding"),
@@ -109,8 +103,11 @@ def _is_found(finding: str, log: Log, make_world: Callable[[int], MarginWorld]) 
     ids=lambda value: value.__name__ if callable(value) else "",
 )
 def test_a_fault_of_the_service_is_found(fault: Callable[[], Fault], finding: str, log: Log) -> None:
+    def is_shown_by(seed: int) -> bool:
+        return any(finding in text for text in judged(seed, MUTANT_STEPS, log, MarginWorld))
+
     with fault():
-        assert _is_found(finding, log, MarginWorld)
+        assert seed_that_shows(fault.__name__, range(MUTANT_SEEDS_MAX), is_shown_by) is not None
 
 
 WALK_DOWN = ("81.00", "65.61", "53.14", "43.04", "34.86")

@@ -16,6 +16,7 @@ from tests.simulation import rule_mutants as mutants
 from tests.simulation.judgement import judged
 from tests.simulation.mutants import Fault
 from tests.simulation.quiet import Log
+from tests.simulation.rare_faults import seed_that_shows
 from tests.simulation.rows import Rows
 from tests.simulation.world import World, has_complete_rules
 
@@ -194,23 +195,28 @@ def test_the_seeds_come_to_every_rule(log: Log) -> None:
 )
 def test_a_fault_in_a_rule_is_found(fault: Callable[[], Fault], finding: str, log: Log) -> None:
     with fault():
-        assert _is_shown(finding, log, World)
+        assert _is_shown(fault.__name__, finding, log, World)
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("rows", [mutants.ForgetsTriggers, mutants.ReadsNoTriggers, mutants.ReadsNoExpiry])
 def test_a_column_that_is_forgotten_is_found(rows: type[Rows], log: Log) -> None:
-    assert _is_shown("terms of the row", log, lambda seed: World(seed, rows=rows))
+    assert _is_shown(rows.__name__, "terms of the row", log, lambda seed: World(seed, rows=rows))
 
 
 @pytest.mark.proof
 def test_a_list_that_is_forgotten_is_found(log: Log) -> None:
-    assert _is_shown("rebuilt row", log, lambda seed: World(seed, rows=mutants.ReadsNoLists))
+    assert _is_shown("ReadsNoLists", "rebuilt row", log, lambda seed: World(seed, rows=mutants.ReadsNoLists))
 
 
-def _is_shown(finding: str, log: Log, make_world: Callable[[int], World]) -> bool:
-    """Whether some seed has a finding of that text."""
-    return any(any(finding in text for text in _judged(seed, log, make_world)) for seed in range(SEEDS_MAX))
+def _is_shown(fault: str, finding: str, log: Log, make_world: Callable[[int], World]) -> bool:
+    """Whether some seed with the complete rules has a finding of that text."""
+    seeds = filter(has_complete_rules, range(SEEDS_MAX))
+
+    def is_shown_by(seed: int) -> bool:
+        return any(finding in text for text in _judged(seed, log, make_world))
+
+    return seed_that_shows(fault, seeds, is_shown_by) is not None
 
 
 def _judged(seed: int, log: Log, make_world: Callable[[int], World]) -> list[str]:
